@@ -1,0 +1,24 @@
+"""What one HubSpot connection needs to know. Filled by ``config``; secrets stay out of ``repr``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HubSpotSettings:
+    """One connected HubSpot portal."""
+
+    name: str  # the connection's name: the path of its webhook and the prefix of its lead ids
+    access_token: str = field(repr=False)
+    client_secret: str = field(repr=False)  # of the app; signs its webhooks
+    public_url: str  # https origin that HubSpot calls; signatures are computed from it
+    portal_id: str | None = None  # None: read once from account info
+    objects: tuple[str, ...] = ("contacts", "leads")  # object types that are routed
+    api_version: str = "v3"  # or a date version such as "2026-03"
+    base_url: str = "https://api.hubapi.com"
+
+    @property
+    def kind(self) -> str:
+        """The adapter that serves this connection."""
+        return "hubspot"

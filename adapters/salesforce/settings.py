@@ -1,0 +1,27 @@
+"""What one Salesforce connection needs to know. Filled by ``config``; secrets stay out of ``repr``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SalesforceSettings:
+    """One connected Salesforce org. Ids are kept in their 18-character form."""
+
+    name: str  # the connection's name: the path of its webhook and the prefix of its lead ids
+    login_url: str  # the org's My Domain address
+    client_id: str
+    client_secret: str | None = field(default=None, repr=False)  # client-credentials flow
+    private_key: str | None = field(default=None, repr=False)  # JWT bearer flow, with username
+    username: str | None = None
+    org_id: str  # outbound messages of another org are refused
+    webhook_key: str | None = field(default=None, repr=False)  # ``?key=`` of outbound messages
+    objects: tuple[str, ...] = ("Lead",)  # object types that are routed
+    api_version: str = "v64.0"
+    unassigned_owners: frozenset[str] = frozenset()  # users whose records count as unowned
+
+    @property
+    def kind(self) -> str:
+        """The adapter that serves this connection."""
+        return "salesforce"

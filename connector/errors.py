@@ -1,0 +1,135 @@
+"""What can go wrong, and whether to try again.
+
+    LeadRotaError
+    ├── BadInput              the caller's mistake; nothing was changed
+    │   ├── NotFound
+    │   └── Conflict
+    ├── BadSettings           the operator's mistake; nothing was started
+    ├── WebhookRefused        a delivery that is not taken in; nothing was stored
+    ├── StoreBehind           the schema is older or newer than this program
+    └── CrmError              a call to a CRM failed as a whole
+        ├── CrmAgain          try later; counts as a failure
+        ├── CrmPaced          the CRM asks for a pause; does not count
+        ├── CrmUnreachable    no connection, log-in or permission; probed, does not count
+        └── CrmNever          the call itself is wrong; a smaller batch may still pass
+
+``code`` is a stable machine word; the message is a full sentence that says what to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+class LeadRotaError(Exception):
+    """Base of all errors of ours."""
+
+    code = "error"
+
+    def __init__(self, message: str, *, code: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        if code:
+            self.code = code
+
+
+@dataclass(frozen=True, slots=True)
+class Pointer:
+    """One bad place in a JSON document: ``("/members/0/weight", "must be 0 or more")``."""
+
+    pointer: str
+    detail: str
+
+
+class BadInput(LeadRotaError):
+    """The input cannot be used; nothing was changed."""
+
+    code = "invalid"
+
+    def __init__(
+        self, message: str, *, code: str | None = None, errors: Sequence[Pointer] = ()
+    ) -> None:
+        super().__init__(message, code=code)
+        self.errors = tuple(errors)
+
+
+class NotFound(BadInput):
+    """There is no such thing."""
+
+    code = "not_found"
+
+
+class Conflict(BadInput):
+    """It does not fit what is already there."""
+
+    code = "conflict"
+
+
+class BadSettings(LeadRotaError):
+    """A setting is missing or wrong; nothing was started."""
+
+    code = "bad_settings"
+
+
+class StoreBehind(LeadRotaError):
+    """The database schema does not fit this program."""
+
+    code = "store_behind"
+
+
+class WebhookRefused(LeadRotaError):
+    """A delivery is not taken in. ``status`` is the HTTP status of the answer."""
+
+    code = "webhook_refused"
+
+    def __init__(self, message: str, *, code: str, status: int) -> None:
+        super().__init__(message, code=code)
+        self.status = status
+
+
+class CrmError(LeadRotaError):
+    """A call to a CRM failed as a whole. ``crm_message`` is the CRM's own text."""
+
+    code = "crm_error"
+
+    def __init__(
+        self, message: str, *, code: str | None = None, crm_message: str | None = None
+    ) -> None:
+        super().__init__(message, code=code)
+        self.crm_message = crm_message
+
+
+class CrmAgain(CrmError):
+    """The call failed or its outcome is unknown: 5xx, time-out, lost reply. Try later; counts."""
+
+    code = "crm_again"
+
+
+class CrmPaced(CrmError):
+    """The CRM asks for a pause of ``pause_seconds``; does not count as a failure."""
+
+    code = "crm_paced"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        pause_seconds: float,
+        code: str | None = None,
+        crm_message: str | None = None,
+    ) -> None:
+        super().__init__(message, code=code, crm_message=crm_message)
+        self.pause_seconds = pause_seconds
+
+
+class CrmUnreachable(CrmError):
+    """Nothing works on this connection: refused, log-in failed, permission missing."""
+
+    code = "crm_unreachable"
+
+
+class CrmNever(CrmError):
+    """The CRM refused the whole call as wrong. One bad item may be the cause: try halves."""
+
+    code = "crm_never"

@@ -1,0 +1,101 @@
+"""What the core asks of a CRM adapter, and nothing more.
+
+An adapter is a package named under the entry point group ``leadrota.adapters`` with two functions:
+
+    receiver(settings) -> Receiver    for the web process; opens no connection
+    crm(settings) -> Crm              for the worker; opens connections on the first call
+
+``settings`` is the adapter's own frozen settings object, made by ``config``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from connector.errors import WebhookRefused
+from connector.model import CrmRecord, LeadEvent, Outcome, OwnerWrite
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delivery:
+    """A webhook request as it came in; nothing is parsed.
+
+    ``target`` is the raw path and query as on the request line, percent-encoding untouched.
+    ``headers`` have lower-case names.
+    """
+
+    method: str
+    target: str
+    headers: Mapping[str, str]
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What the sender gets back."""
+
+    status: int
+    body: bytes = b""
+    content_type: str | None = None
+
+
+class Receiver(Protocol):
+    """The inbound half. Pure: no network, no clock. Safe to share by threads."""
+
+    def verify(self, delivery: Delivery, now: datetime) -> None:
+        """Return when the sender is who it claims to be, else raise ``WebhookRefused``.
+
+        Works on raw bytes, before anything is parsed. Comparisons take constant time.
+        """
+
+    def parse(self, delivery: Delivery) -> list[LeadEvent]:
+        """Read a verified delivery. Events that mean nothing to us carry ``ignored``.
+
+        Raises ``WebhookRefused``: 400 for a broken body, 415 for a wrong content type, 403 for a
+        foreign account. One bad event among good ones is returned as ignored, never raised.
+        """
+
+    def accepted(self) -> Answer:
+        """The answer that tells the sender never to send this again."""
+
+    def refused(self, refusal: WebhookRefused) -> Answer | None:
+        """The answer for a refusal in the sender's own format; None for problem+json."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Capabilities:
+    """What one CRM can do."""
+
+    read_batch: int  # most records in one read call
+    write_batch: int  # most records in one write call
+
+
+class Crm(Protocol):
+    """The outbound half. Safe to share by threads. Blocking; a call ends within 20 seconds,
+    quick tries included. Raises only ``CrmError``; vendor exceptions never leave the adapter.
+    """
+
+    capabilities: Capabilities
+
+    def read_records(self, object_type: str, ids: Sequence[str]) -> Mapping[str, CrmRecord]:
+        """Read up to ``read_batch`` records, strongly consistent, in one record call.
+
+        An id that is not in the answer does not exist (any more). Idempotent; retried quickly.
+        """
+
+    def write_owners(self, object_type: str, writes: Sequence[OwnerWrite]) -> list[Outcome]:
+        """Set the owners of up to ``write_batch`` records in one call, in the order given.
+
+        One outcome for each write. Never retried inside: after ``CrmAgain`` the outcome is unknown
+        and must be read. Writes the owner field only. Never sends an owner that the CRM lists as
+        inactive: that write comes out as ``REFUSED_OWNER`` without a call.
+        """
+
+    def is_record_id(self, object_type: str, record_id: str) -> bool:
+        """Can this be a record of that type at all? No call is made."""
+
+    def close(self) -> None:
+        """Close connections. Calling it twice is fine."""
