@@ -1,4 +1,4 @@
-"""What one Salesforce connection needs to know. Filled by ``config``; secrets stay out of ``repr``."""
+"""What one Salesforce connection needs to know. Filled by ``config``; no secret in ``repr``."""
 
 from __future__ import annotations
 
