@@ -7,6 +7,7 @@
     ├── BadSettings           the operator's mistake; nothing was started
     ├── WebhookRefused        a delivery that is not taken in; nothing was stored
     ├── StoreBehind           the schema is older or newer than this program
+    ├── StoreUnavailable      the database cannot be reached or written just now
     └── CrmError              a call to a CRM failed as a whole
         ├── CrmAgain          try later; counts as a failure
         ├── CrmPaced          the CRM asks for a pause; does not count
@@ -76,6 +77,12 @@ class StoreBehind(LeadRotaError):
     """The database schema does not fit this program."""
 
     code = "store_behind"
+
+
+class StoreUnavailable(LeadRotaError):
+    """The database cannot be reached or written just now; nothing was changed."""
+
+    code = "store_unavailable"
 
 
 class WebhookRefused(LeadRotaError):

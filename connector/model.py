@@ -261,6 +261,7 @@ class LeadEvent:
     record_id: str
     occurred_at: datetime | None = None
     owner_id: str | None = None  # the owner the event names; "" says it was cleared
+    account: str | None = None  # the CRM account that sent it, where that is not checked yet
     ignored: str | None = None  # a machine word: why this event means nothing to us
     payload: Mapping[str, Any] = field(default_factory=dict)  # as it came, without secrets
 

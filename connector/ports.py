@@ -61,6 +61,12 @@ class Receiver(Protocol):
     def accepted(self) -> Answer:
         """The answer that tells the sender never to send this again."""
 
+    def record_id(self, object_type: str, raw: str) -> str | None:
+        """The id in the form we keep (Salesforce: 18 characters), None if it cannot be one."""
+
+    def owner_id(self, raw: str) -> str | None:
+        """The same for the id of an owner."""
+
     def refused(self, refusal: WebhookRefused) -> Answer | None:
         """The answer for a refusal in the sender's own format; None for problem+json."""
 
@@ -94,8 +100,8 @@ class Crm(Protocol):
         inactive: that write comes out as ``REFUSED_OWNER`` without a call.
         """
 
-    def is_record_id(self, object_type: str, record_id: str) -> bool:
-        """Can this be a record of that type at all? No call is made."""
+    def account_id(self) -> str | None:
+        """The account this connection belongs to, read once; None when events need no check."""
 
     def close(self) -> None:
         """Close connections. Calling it twice is fine."""
