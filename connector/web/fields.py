@@ -64,6 +64,6 @@ Id = Annotated[str, StringConstraints(min_length=1, max_length=200), AfterValida
 Name = Annotated[str, StringConstraints(min_length=1, max_length=200), AfterValidator(_printable)]
 Email = Annotated[str, StringConstraints(min_length=3, max_length=320), AfterValidator(_printable)]
 Zone = Annotated[str, StringConstraints(max_length=64), AfterValidator(_zone)]
-Weight = Annotated[int, BeforeValidator(_whole), Field(ge=0, le=1000)]
-Limit = Annotated[int, BeforeValidator(_decimal), Field(ge=1, le=1000)]
+Weight = Annotated[int, Field(ge=0, le=1000), BeforeValidator(_whole)]
+Limit = Annotated[int, Field(ge=1, le=1000), BeforeValidator(_decimal)]
 Instant = Annotated[datetime, BeforeValidator(_instant)]
