@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from adapters.sandbox.server import Call
-
 from connector.demo.watch import Row, Watch
 from connector.demo.world import AMERICAS, EUROPE, World
 
