@@ -18,7 +18,19 @@ __all__ = ["Database", "Session", "chunks", "connect", "insert_on", "is_postgres
 SQLITE_PRAGMAS = ("journal_mode=WAL", "synchronous=FULL", "busy_timeout=30000", "foreign_keys=ON")
 SQLITE_FAILURES = frozenset(
     f"SQLITE_{word}"
-    for word in "BUSY LOCKED FULL READONLY CANTOPEN IOERR CORRUPT NOTADB PROTOCOL PERM NOMEM".split()
+    for word in [
+        "BUSY",
+        "LOCKED",
+        "FULL",
+        "READONLY",
+        "CANTOPEN",
+        "IOERR",
+        "CORRUPT",
+        "NOTADB",
+        "PROTOCOL",
+        "PERM",
+        "NOMEM",
+    ]
 )
 
 T = TypeVar("T")

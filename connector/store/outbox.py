@@ -7,14 +7,14 @@ version that was sent, so that a row replaced during the call stays ready.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, case, func, select, tuple_, update
+from sqlalchemy import Column, ColumnElement, Row, case, func, select, tuple_, update
 
 from connector.model import WriteBack
-from connector.store.database import Session, chunks, insert_on
+from connector.store.database import Session, chunks, insert_on, is_postgres
 from connector.store.tables import assignments, outbox
 
 
@@ -56,7 +56,9 @@ def add(session: Session, wanted: Sequence[WantedOwner], now: datetime) -> None:
     if not newest:
         return
     keys = sorted(newest)
-    _lock(session, _is_one_of(keys))
+    for chunk in chunks(keys):
+        columns = tuple_(outbox.c.connection, outbox.c.object_type, outbox.c.record_id)
+        _lock(session, outbox.c.id, columns.in_(chunk))
     rows = [
         {
             "connection": key[0],
@@ -168,11 +170,11 @@ def of_assignment(session: Session, assignment_id: str) -> OutboxItem | None:
     row = session.execute(
         select(outbox).where(outbox.c.assignment_id == assignment_id)
     ).one_or_none()
-    return row and _item(row)
+    return _item(row) if row else None
 
 
 def peek(session: Session, connection: str, now: datetime, limit: int) -> list[OutboxItem]:
-    """Read what ``due`` would take, without taking it."""
+    """Read and lock what ``due`` would take, without taking it."""
     oldest = (
         select(outbox.c.object_type)
         .where(is_due(connection, now))
@@ -185,13 +187,15 @@ def peek(session: Session, connection: str, now: datetime, limit: int) -> list[O
         .where(is_due(connection, now), outbox.c.object_type == oldest)
         .order_by(outbox.c.id)
         .limit(limit)
+        .with_for_update()
     )
     return [_item(row) for row in rows]
 
 
 def take(session: Session, items: Sequence[OutboxItem]) -> list[OutboxItem]:
-    """Count the attempt on peeked writes; those that were replaced meanwhile are left out."""
-    raise NotImplementedError
+    """Count the attempt on peeked writes. Counted now, so that a crash counts too."""
+    _change(session, items, attempts=outbox.c.attempts + 1)
+    return [replace(item, attempts=item.attempts + 1) for item in items]
 
 
 def is_due(connection: str | ColumnElement[str], now: datetime) -> ColumnElement[bool]:
@@ -201,6 +205,49 @@ def is_due(connection: str | ColumnElement[str], now: datetime) -> ColumnElement
         & (outbox.c.status == "ready")
         & (outbox.c.due_at <= now)
     )
+
+
+def _settle(
+    session: Session,
+    items: Sequence[OutboxItem],
+    outcome: WriteBack,
+    now: datetime,
+    words: Mapping[str, Any],
+) -> None:
+    if not items:
+        return
+    # Assignments before outbox, each by id: the order in which decisions lock them too.
+    assignment_ids = sorted({item.assignment_id for item in items})
+    for chunk in chunks(assignment_ids):
+        _lock(session, assignments.c.id, assignments.c.id.in_(chunk))
+    _change(session, items, status=outcome, finished_at=now, failing_since=None, **words)
+    sent_again: set[str] = set()
+    for row_ids in chunks([item.id for item in items]):
+        query = select(outbox.c.assignment_id).where(
+            outbox.c.id.in_(row_ids), outbox.c.status == "ready"
+        )
+        sent_again.update(session.scalars(query))
+    for chunk in chunks([key for key in assignment_ids if key not in sent_again]):
+        session.execute(
+            update(assignments).where(assignments.c.id.in_(chunk)).values(write_back=outcome)
+        )
+
+
+def _change(session: Session, items: Sequence[OutboxItem], **values: Any) -> None:
+    """Change the rows that are still ready and of the version that was taken."""
+    for chunk in chunks(sorted((item.id, item.version) for item in items)):
+        _lock(session, outbox.c.id, outbox.c.id.in_([key for key, _ in chunk]))
+        session.execute(
+            update(outbox)
+            .where(tuple_(outbox.c.id, outbox.c.version).in_(chunk), outbox.c.status == "ready")
+            .values(values)
+        )
+
+
+def _lock(session: Session, key: Column[Any], condition: ColumnElement[bool]) -> None:
+    """Lock rows in the order of their key, so that transactions never wait in a circle."""
+    if is_postgres(session):
+        session.execute(select(key).where(condition).order_by(key).with_for_update())
 
 
 def _item(row: Row[Any]) -> OutboxItem:

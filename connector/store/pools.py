@@ -5,16 +5,31 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Any
 
-from sqlalchemy import Row, case, func, select, text, update
+from sqlalchemy import case, func, select, text, update
 
-from connector.model import Board, Member, Pool, Status, Strategy
-from connector.store import users
+from connector.errors import NotFound
+from connector.model import Board, Pool, Status
 from connector.store.database import Session, chunks, is_postgres
+from connector.store.pool_edits import MemberChange, NewMember, PoolChange, apply, insert_pool
+from connector.store.pool_rows import read
 from connector.store.tables import assignments, pool_members, pool_state, round_robin_pools
-from connector.store.tables import user_owners as owner_rows
-from connector.store.tables import users as user_rows
+
+__all__ = [
+    "MemberChange",
+    "NewMember",
+    "PoolChange",
+    "board",
+    "change",
+    "counts",
+    "create",
+    "get",
+    "listed",
+    "lock",
+    "named",
+    "owe",
+    "save_state",
+]
 
 # A process frozen inside a transaction must not hold a pool for ever: PostgreSQL ends it.
 _LIMITS = text(
@@ -24,10 +39,28 @@ _LIMITS = text(
 _LOCK = text("SELECT pg_advisory_xact_lock(:key)")
 
 
+def create(session: Session, name: str, members: Sequence[NewMember], now: datetime) -> Pool:
+    """Make a pool. Raises ``Conflict`` (``member_exists``) for the same user twice."""
+    return _there(get(session, insert_pool(session, name, members, now)))
+
+
+def change(session: Session, pool_id: str, change: PoolChange, now: datetime) -> Pool:
+    """Change a pool, all or nothing; whose turn is next among those who stay does not move.
+
+    Locks the pool. Raises ``NotFound`` (``pool_not_found``, ``member_not_found``), ``Conflict``
+    (``member_exists``) or ``BadInput`` (``order_incomplete``).
+    """
+    locked = board(session, pool_id, lock=True)
+    if locked is None:
+        raise NotFound(f"There is no pool {pool_id}.", code="pool_not_found")
+    apply(session, locked.pool, locked.last_assigned_member_id, change, now)
+    return _there(get(session, pool_id))
+
+
 def get(session: Session, pool_id: str) -> Pool | None:
     """Read one pool with its members."""
     rows = session.execute(select(round_robin_pools).where(round_robin_pools.c.id == pool_id)).all()
-    return next(iter(_pools(session, rows)), None)
+    return next(iter(read(session, rows)), None)
 
 
 def named(session: Session, name_or_id: str) -> Pool | None:
@@ -42,7 +75,7 @@ def named(session: Session, name_or_id: str) -> Pool | None:
         )
         .limit(1)
     ).all()
-    return next(iter(_pools(session, rows)), None)
+    return next(iter(read(session, rows)), None)
 
 
 def listed(session: Session, after: tuple[datetime, str] | None, limit: int) -> list[Pool]:
@@ -54,7 +87,7 @@ def listed(session: Session, after: tuple[datetime, str] | None, limit: int) -> 
         query = query.where(
             (columns[0] > moment) | ((columns[0] == moment) & (columns[1] > pool_id))
         )
-    return _pools(session, session.execute(query).all())
+    return read(session, session.execute(query).all())
 
 
 def lock(session: Session, pool_ids: Iterable[str]) -> None:
@@ -78,16 +111,14 @@ def board(session: Session, pool_id: str, *, lock: bool) -> Board | None:
     if lock:
         _lock_pools(session, [pool_id])
     row = session.execute(
-        select(
-            round_robin_pools, pool_state.c.last_assigned_member_id, pool_state.c.last_sequence
-        )
+        select(round_robin_pools, pool_state.c.last_assigned_member_id, pool_state.c.last_sequence)
         .join(pool_state, pool_state.c.pool_id == round_robin_pools.c.id)
         .where(round_robin_pools.c.id == pool_id)
     ).one_or_none()
     if row is None:
         return None
     return Board(
-        pool=_pools(session, [row])[0],
+        pool=read(session, [row])[0],
         last_assigned_member_id=row.last_assigned_member_id,
         last_sequence=row.last_sequence,
     )
@@ -128,11 +159,11 @@ def save_state(session: Session, board: Board) -> None:
 def counts(session: Session, pool_id: str) -> dict[str, int]:
     """Count the leads that each user was assigned in this pool."""
     rows = session.execute(
-        select(assignments.c.user_id, func.count())
+        select(assignments.c.user_id, func.count().label("leads"))
         .where(assignments.c.pool_id == pool_id, assignments.c.status == Status.ASSIGNED)
         .group_by(assignments.c.user_id)
     )
-    return {user_id: count for user_id, count in rows}
+    return {row.user_id: row.leads for row in rows}
 
 
 def owe(session: Session, pool_id: str, user_id: str) -> None:
@@ -151,52 +182,12 @@ def owe(session: Session, pool_id: str, user_id: str) -> None:
 _lock_pools = lock  # `board` has a parameter of that name
 
 
+def _there(pool: Pool | None) -> Pool:
+    if pool is None:
+        raise LookupError("the pool vanished inside its own transaction")
+    return pool
+
+
 def _lock_key(pool_id: str) -> int:
     digest = hashlib.blake2b(f"pool:{pool_id}".encode("utf-8", "replace"), digest_size=8).digest()
     return int.from_bytes(digest, signed=True)
-
-
-def _pools(session: Session, rows: Sequence[Row[Any]]) -> list[Pool]:
-    members = _members(session, [row.id for row in rows])
-    return [
-        Pool(
-            id=row.id,
-            name=row.name,
-            strategy=Strategy(row.strategy),
-            created_at=row.created_at,
-            members=tuple(members.get(row.id, ())),
-        )
-        for row in rows
-    ]
-
-
-def _members(session: Session, pool_ids: Sequence[str]) -> dict[str, list[Member]]:
-    """Three statements for up to 500 pools, whatever the number of members."""
-    members: dict[str, list[Member]] = {}
-    for chunk in chunks(pool_ids):
-        here = pool_members.c.pool_id.in_(chunk)
-        people = session.execute(
-            select(user_rows)
-            .join(pool_members, pool_members.c.user_id == user_rows.c.id)
-            .where(here)
-            .distinct()
-        ).all()
-        owners = session.execute(
-            select(owner_rows)
-            .join(pool_members, pool_members.c.user_id == owner_rows.c.user_id)
-            .where(here)
-        ).all()
-        known = users.from_rows(people, owners)
-        rows = session.execute(select(pool_members).where(here).order_by(pool_members.c.position))
-        for row in rows:
-            members.setdefault(row.pool_id, []).append(
-                Member(
-                    id=row.id,
-                    user=known[row.user_id],
-                    position=row.position,
-                    weight=row.weight,
-                    active=row.active,
-                    owed=row.owed,
-                )
-            )
-    return members

@@ -42,9 +42,7 @@ def check(database: Database) -> None:
     if current == script.get_current_head():
         return
     if current is None:
-        raise StoreBehind(
-            "The database has no tables of Lead Rota yet. Run `leadrota db upgrade`."
-        )
+        raise StoreBehind("The database has no tables of Lead Rota yet. Run `leadrota db upgrade`.")
     _refuse_newer(script, current)
     raise StoreBehind(
         f"The tables are at revision {current}, this program needs "

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
 from sqlalchemy import (
     JSON,
-    BigInteger,
     Boolean,
     CheckConstraint,
     Column,
-    DateTime,
-    Dialect,
     ForeignKey,
     Index,
     Integer,
@@ -21,8 +17,6 @@ from sqlalchemy import (
     MetaData,
     PrimaryKeyConstraint,
     Table,
-    Text,
-    TypeDecorator,
     UniqueConstraint,
     false,
     text,
@@ -30,46 +24,7 @@ from sqlalchemy import (
 )
 
 from connector.model import EventKind, LeadKind, Reason, Status, StickyStep, Strategy, WriteBack
-
-
-class Moment(TypeDecorator[datetime]):
-    """An aware UTC moment; a naive one is refused. SQLite keeps it as text without a zone."""
-
-    impl = DateTime(timezone=True)
-    cache_ok = True
-
-    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """Turn any zone into UTC."""
-        if value is None:
-            return None
-        if value.tzinfo is None:
-            raise ValueError(f"{value!r} has no time zone; give an aware UTC datetime")
-        value = value.astimezone(UTC)
-        return value.replace(tzinfo=None) if dialect.name == "sqlite" else value
-
-    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """Give back aware UTC."""
-        if value is None:
-            return None
-        return value.replace(tzinfo=UTC) if dialect.name == "sqlite" else value.astimezone(UTC)
-
-
-class Words(TypeDecorator[str]):
-    """Text from anywhere. What PostgreSQL cannot hold (NUL, lone surrogates) becomes U+FFFD.
-
-    A CRM's error message or company name must never be able to block its lane.
-    """
-
-    impl = Text
-    cache_ok = True
-
-    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
-        """Replace what cannot be stored."""
-        if value is None:
-            return None
-        clean = value.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
-        return clean.replace("\x00", "\ufffd")
-
+from connector.store.columns import Moment, Number, Words
 
 metadata = MetaData(
     naming_convention={
@@ -80,8 +35,6 @@ metadata = MetaData(
         "ix": "ix_%(table_name)s_%(column_0_N_name)s",
     }
 )
-# SQLite counts up by itself only in a column of exactly the type INTEGER.
-Number = BigInteger().with_variant(Integer, "sqlite")
 
 
 def _one_of(column: str, words: type[StrEnum] | tuple[str, ...]) -> CheckConstraint:
@@ -95,9 +48,7 @@ def _range(column: str, condition: str) -> CheckConstraint:
 
 def _index(name: str, *columns: Any, where: str | None = None, unique: bool = False) -> Index:
     condition = text(where) if where else None
-    return Index(
-        name, *columns, unique=unique, postgresql_where=condition, sqlite_where=condition
-    )
+    return Index(name, *columns, unique=unique, postgresql_where=condition, sqlite_where=condition)
 
 
 users = Table(
@@ -204,16 +155,15 @@ assignments = Table(
     CheckConstraint("(pool_id IS NULL) = (sequence IS NULL)", name="sequence_of_pool"),
     CheckConstraint("sequence >= 1", name="sequence"),
     CheckConstraint(
-        "(record_id IS NULL) = (connection IS NULL) AND (record_id IS NULL) = (object_type IS NULL)",
+        "(record_id IS NULL) = (connection IS NULL)"
+        " AND (record_id IS NULL) = (object_type IS NULL)",
         name="record_is_whole",
     ),
     CheckConstraint("status <> 'held' OR user_id IS NULL", name="held_has_no_user"),
     CheckConstraint(
         "status NOT IN ('assigned', 'reassigned') OR user_id IS NOT NULL", name="assigned_has_user"
     ),
-    _index(
-        "uq_assignments_current_lead", "pool_id", "lead_id", where='"current"', unique=True
-    ),
+    _index("uq_assignments_current_lead", "pool_id", "lead_id", where='"current"', unique=True),
     _index(
         "uq_assignments_current_lead_without_pool",
         "lead_id",

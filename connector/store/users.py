@@ -64,9 +64,9 @@ def ensure(
 def put(session: Session, user: User, now: datetime) -> bool:
     """Replace a user, owner ids included, or make it; True when it was made.
 
-    Forgets what a CRM refused: for each owner id that changed and, when the user is active, for all.
-    ``user.refused_by`` is not read. Raises ``Conflict`` (``owner_taken``) when another user has one
-    of the owner ids.
+    Forgets what a CRM refused: for each owner id that changed and, when the user is active, for
+    all. ``user.refused_by`` is not read. Raises ``Conflict`` (``owner_taken``) when another user
+    has one of the owner ids.
     """
     made = insert_on(session, users).on_conflict_do_nothing().returning(users.c.id)
     created = session.execute(made, [_columns(user) | {"created_at": now}]).first() is not None
