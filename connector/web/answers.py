@@ -190,6 +190,7 @@ class Trialled(BaseModel):
 
     territory: str | None
     pool_id: str | None
+    reason: str | None
     passed: list[str]
 
 

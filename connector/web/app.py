@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from connector import __version__
 from connector.web import docs, problems, service, webhooks
 from connector.web.api import assign, assignments, history, pools, territories, users
-from connector.web.bodies import MAX_BODY, StrictJson
+from connector.web.bodies import FLASK_LIMIT, StrictJson
 from connector.web.context import EXTENSION, WebContext
 from connector.web.documented import SECURITY_SCHEMES
 
@@ -39,7 +39,7 @@ def build(context: WebContext) -> OpenAPI:
     # The document uses nothing that 3.1 does not have, and more tools read 3.1.
     app.openapi_version = "3.1.0"
     app.json = StrictJson(app)
-    app.config["MAX_CONTENT_LENGTH"] = MAX_BODY
+    app.config["MAX_CONTENT_LENGTH"] = FLASK_LIMIT
     app.url_map.merge_slashes = False
     app.extensions[EXTENSION] = context
     problems.install(app)

@@ -8,11 +8,12 @@ from typing import Any
 
 from flask import request
 from flask.json.provider import DefaultJSONProvider
-from werkzeug.exceptions import BadRequest, UnsupportedMediaType
+from werkzeug.exceptions import BadRequest, RequestEntityTooLarge, UnsupportedMediaType
 
 from connector.errors import BadInput, Pointer
 
 MAX_BODY = 1024 * 1024  # bytes
+FLASK_LIMIT = MAX_BODY + 1  # one more, so that a longer body can be told from a whole one
 MAX_DEPTH = 24
 
 
@@ -31,7 +32,7 @@ class StrictJson(DefaultJSONProvider):
 
 def check() -> None:
     """Refuse a body that is not JSON of a sensible form. Reads it once; Flask keeps it."""
-    refuse_compression()
+    read()
     if any(len(values) > 1 for _, values in request.args.lists()):
         raise BadInput("A query parameter is there more than once. Give each one once.")
     if request.method not in ("POST", "PUT", "PATCH"):
@@ -47,10 +48,18 @@ def check() -> None:
     _inspect(document)
 
 
-def refuse_compression() -> None:
-    """Compressed bodies are not unpacked: a small one can become any size."""
+def read() -> bytes:
+    """The raw body of at most ``MAX_BODY`` bytes, uncompressed. Flask keeps it.
+
+    Compressed bodies are not unpacked: a small one can become any size.
+    """
     if request.headers.get("Content-Encoding", "identity").lower() != "identity":
         raise UnsupportedMediaType("Send the body without Content-Encoding.")
+    body = request.get_data()
+    # A body without Content-Length is cut off at Flask's own limit, without an error.
+    if len(body) > MAX_BODY:
+        raise RequestEntityTooLarge
+    return body
 
 
 def _inspect(document: Any) -> None:

@@ -44,9 +44,7 @@ def _replay(key: str) -> Response | None:
     body_hash = hashlib.sha256(request.get_data()).hexdigest()
     context = current()
     with context.database.write() as session:
-        stored = idempotency.begin(
-            session, g.token, key, path=request.path, body_hash=body_hash, now=context.clock()
-        )
+        stored = idempotency.begin(session, g.token, key, request.path, body_hash, context.clock())
     if stored is None:
         return None
     if (stored.path, stored.body_hash) != (request.path, body_hash):
@@ -89,6 +87,6 @@ def _finish(session: Session, key: str, response: Response) -> None:
         g.token,
         key,
         status=response.status_code,
-        body=response.get_data(as_text=True),
+        body=response.get_data(),
         headers=headers,
     )

@@ -115,9 +115,7 @@ def whole_decision(row: model.Assignment, write: OutboxItem | None) -> answers.W
 def _record(found: model.Record | None) -> answers.Record | None:
     if found is None:
         return None
-    return answers.Record(
-        connection=found.connection, object_type=found.object_type, id=found.id
-    )
+    return answers.Record(connection=found.connection, object_type=found.object_type, id=found.id)
 
 
 def _route(found: model.Route | None) -> answers.Route | None:

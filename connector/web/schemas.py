@@ -6,9 +6,18 @@ in ``model_fields_set``.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, JsonValue, RootModel, Tag
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    JsonValue,
+    RootModel,
+    Tag,
+    model_validator,
+)
 
 from connector.web.fields import Email, Id, Instant, Limit, Name, Weight, Zone
 
@@ -198,6 +207,14 @@ class NewTerritories(RootModel[list[NewTerritory]]):
     """All territories in order; the first that matches wins."""
 
     root: list[NewTerritory] = Field(max_length=1000)
+
+    @model_validator(mode="after")
+    def _names_are_unique(self) -> Self:
+        names = [territory.name for territory in self.root]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise ValueError(f"each territory needs its own name; twice here: {', '.join(twice)}")
+        return self
 
 
 class Trial(Strict):

@@ -15,8 +15,7 @@ from werkzeug.exceptions import HTTPException, UnsupportedMediaType
 from connector.errors import NotFound, StoreUnavailable, WebhookRefused
 from connector.ports import Answer, Delivery, Receiver
 from connector.store import inbox
-from connector.web import problems
-from connector.web.bodies import refuse_compression
+from connector.web import bodies, problems
 from connector.web.context import current, writing
 from connector.web.documented import refusals
 from connector.web.schemas import ConnectionPath
@@ -45,9 +44,7 @@ def receive(path: ConnectionPath) -> Response:
     """Take in what a CRM delivers. Signed or keyed by the CRM; no token."""
     receiver = current().receivers.get(path.connection)
     if receiver is None:
-        raise NotFound(
-            f"There is no connection {path.connection!r}.", code="connection_not_found"
-        )
+        raise NotFound(f"There is no connection {path.connection!r}.", code="connection_not_found")
     try:
         return _response(_take_in(path.connection, receiver))
     except WebhookRefused as refusal:
@@ -92,8 +89,7 @@ def target() -> str:
 
 def _body() -> bytes:
     try:
-        refuse_compression()
-        return request.get_data()
+        return bodies.read()
     except HTTPException as error:
         status = error.code or 400
         code = "unsupported_media_type" if isinstance(error, UnsupportedMediaType) else "too_large"

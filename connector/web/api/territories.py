@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from flask import Response
 
+from connector import dispatch
 from connector.model import Lead, Territory
 from connector.store import territories
 from connector.store.database import Session
 from connector.web import answers, presentation, schemas
-from connector.web.context import reading, writing
+from connector.web.context import current, reading, writing
 from connector.web.documented import blueprint
 from connector.web.idempotency import once
 
@@ -37,3 +38,19 @@ def replace_territories(body: schemas.NewTerritories) -> Response:
     with writing() as session:
         territories.replace(session, wanted)
     return answers.answer(presentation.territories(wanted))
+
+
+@api.post("/territories/test", responses={200: answers.Trialled})
+@once
+def try_territories(session: Session, body: schemas.Trial) -> Response:
+    """Say which territory a lead with these fields would match, and why earlier ones do not."""
+    rules = dispatch.routing(session, current().default_pool)
+    found = rules.route(Lead(id="trial", attributes=body.attributes))
+    return answers.answer(
+        answers.Trialled(
+            territory=found.territory,
+            pool_id=found.pool_id,
+            reason=found.reason,
+            passed=list(found.passed),
+        )
+    )
