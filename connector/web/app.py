@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flask import Response, request
-from flask_openapi import OpenAPI
+from flask_openapi.openapi import OpenAPI
 from pydantic import ValidationError
 
 from connector import __version__

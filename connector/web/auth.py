@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+from typing import NoReturn
 
 from flask import g, request
 from werkzeug.datastructures import WWWAuthenticate
@@ -28,5 +29,5 @@ def require() -> None:
     g.token = hashlib.sha256(expected.encode()).hexdigest()
 
 
-def _refuse(detail: str) -> None:
+def _refuse(detail: str) -> NoReturn:
     raise Unauthorized(detail, www_authenticate=WWWAuthenticate("bearer", {"realm": "Lead Rota"}))

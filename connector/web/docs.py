@@ -10,7 +10,7 @@ from importlib.resources import files
 from typing import Any
 
 from flask import Blueprint, Response
-from flask_openapi import OpenAPI
+from flask_openapi.openapi import OpenAPI
 
 STATIC = files("flask_openapi_swagger") / "templates" / "swagger"
 # Swagger UI sets style attributes and draws its icons as data: images.

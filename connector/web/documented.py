@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from typing import Any
 
-from flask_openapi import APIBlueprint
+from flask_openapi.blueprint import APIBlueprint
 
 from connector.web import auth, bodies, problems
 
-SECURITY_SCHEMES = {"token": {"type": "http", "scheme": "bearer"}}
+SECURITY_SCHEMES: dict[str, Any] = {"token": {"type": "http", "scheme": "bearer"}}
 _MEANINGS = {
     400: "The body is not JSON",
     401: "A valid token is needed",
@@ -23,7 +24,7 @@ _MEANINGS = {
 }
 
 
-def refusals(*statuses: int) -> dict[str | int, Any]:
+def refusals(*statuses: int) -> dict[str | int | HTTPStatus, Any]:
     """These statuses, each with a problem as its body."""
     content = {problems.MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
     return {s: {"description": _MEANINGS[s], "content": content} for s in statuses}

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable
 from contextlib import suppress
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec
+from typing import Any
 
 from flask import Response, g, request
 
@@ -17,11 +17,10 @@ from connector.web import problems
 from connector.web.context import current, writing
 from connector.web.schemas import IdempotencyHeader
 
-P = ParamSpec("P")
 KEPT_HEADERS = ("Location",)
 
 
-def once(view: Callable[Concatenate[Session, P], Response]) -> Callable[..., Response]:
+def once(view: Callable[..., Response]) -> Callable[..., Response]:
     """Give a POST view its transaction, and its first answer again to a key that was seen.
 
     The answer is stored in the transaction of the work, so both are there or neither.

@@ -1,12 +1,12 @@
 """What requests may carry. Strict: unknown fields, ``"5"`` and ``true`` for a number are refused.
 
-A field with ``Field(default=None)`` may be left out but may not be null; whether it was given is
+A field with ``Field(default_factory=_absent)`` may be left out but may not be null; whether it was given is
 in ``model_fields_set``.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     BaseModel,
@@ -23,6 +23,11 @@ from connector.web.fields import Email, Id, Instant, Limit, Name, Weight, Zone
 
 Kind = Literal["lead", "meeting", "task"]
 OwnStrategy = Literal["strict"]
+
+
+def _absent() -> Any:
+    """Stand for a field that was left out: None inside, while null from outside is refused."""
+    return None
 
 
 class Strict(BaseModel):
@@ -55,8 +60,8 @@ class MemberChange(Strict):
     """What changes for one member."""
 
     user_id: Id
-    weight: Weight = Field(default=None)
-    active: bool = Field(default=None)
+    weight: Weight = Field(default_factory=_absent)
+    active: bool = Field(default_factory=_absent)
     daily_quota: None = None
 
 
@@ -72,12 +77,12 @@ Joining = Annotated[
 class PoolPatch(Strict):
     """What changes for a pool: all or nothing."""
 
-    name: Name = Field(default=None)
-    strategy: OwnStrategy = Field(default=None)
+    name: Name = Field(default_factory=_absent)
+    strategy: OwnStrategy = Field(default_factory=_absent)
     add_members: list[Joining] = Field(default_factory=list, max_length=1000)
     remove_members: list[Id] = Field(default_factory=list, max_length=1000)
     update_members: list[MemberChange] = Field(default_factory=list, max_length=1000)
-    order: list[Id] = Field(default=None, max_length=10_000)
+    order: list[Id] = Field(default_factory=_absent, max_length=10_000)
     daily_quota: None = None
 
 
@@ -114,11 +119,11 @@ class NewUser(Strict):
 class UserPatch(Strict):
     """The fields of a user that change. ``owners`` is replaced as a whole."""
 
-    name: Name = Field(default=None)
+    name: Name = Field(default_factory=_absent)
     email: Email | None = None
-    active: bool = Field(default=None)
+    active: bool = Field(default_factory=_absent)
     time_zone: Zone | None = None
-    owners: dict[Name, Id] = Field(default=None)
+    owners: dict[Name, Id] = Field(default_factory=_absent)
     daily_quota: None = None
 
 
@@ -146,19 +151,19 @@ class Presence(Strict):
 
 
 class All(Strict):
-    """Every one of these must be true."""
+    """Every one of the conditions must be true."""
 
     all: list[Condition]
 
 
 class AnyOf(Strict):
-    """One of these must be true."""
+    """At least one of the conditions must be true."""
 
     any: list[Condition]
 
 
 class Negation(Strict):
-    """This must not be true."""
+    """The condition must not be true."""
 
     negated: Condition = Field(alias="not")
 

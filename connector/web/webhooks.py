@@ -9,7 +9,7 @@ from urllib.parse import quote, urlsplit
 
 import structlog
 from flask import Response, request
-from flask_openapi import APIBlueprint
+from flask_openapi.blueprint import APIBlueprint
 from werkzeug.exceptions import HTTPException, UnsupportedMediaType
 
 from connector.errors import NotFound, StoreUnavailable, WebhookRefused

@@ -80,8 +80,9 @@ class Caller:
 
 
 @pytest.fixture
-def world(database: Database) -> World:
-    return World(database)
+def world(sqlite: Database) -> World:
+    """On SQLite. Modules whose tests go deep into the store take both databases instead."""
+    return World(sqlite)
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ class Knock:
             raise WebhookRefused("The word is wrong.", code="bad_signature", status=401)
 
     def parse(self, delivery: Delivery) -> list[LeadEvent]:
-        text = delivery.body.removeprefix(WORD).decode()
+        text = delivery.body.removeprefix(WORD).decode().strip()
         if not text:
             raise WebhookRefused("There is nothing in it.", code="bad_body", status=400)
         return [

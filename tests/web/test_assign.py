@@ -2,8 +2,14 @@
 
 import pytest
 
+from connector.store.database import Database
 from tests.builders import NOON
-from tests.web.conftest import TOKEN, Caller
+from tests.web.conftest import TOKEN, Caller, World
+
+
+@pytest.fixture
+def world(database: Database) -> World:
+    return World(database)
 
 
 def test_leads_go_round(api) -> None:

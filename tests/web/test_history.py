@@ -2,6 +2,14 @@
 
 import pytest
 
+from connector.store.database import Database
+from tests.web.conftest import World
+
+
+@pytest.fixture
+def world(database: Database) -> World:
+    return World(database)
+
 
 def test_history_is_newest_first(api) -> None:
     pool_id = api.pool("u1", "u2")

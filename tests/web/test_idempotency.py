@@ -6,10 +6,16 @@ import pytest
 
 from connector.errors import StoreUnavailable
 from connector.store import idempotency
-from tests.web.conftest import TOKEN
+from connector.store.database import Database
+from tests.web.conftest import TOKEN, World
 
 KEY = {"Idempotency-Key": "key-1"}
 BODY = {"name": "A", "members": [{"user_id": "u1"}]}
+
+
+@pytest.fixture
+def world(database: Database) -> World:
+    return World(database)
 
 
 def test_the_first_answer_comes_again(api) -> None:

@@ -2,6 +2,14 @@
 
 import pytest
 
+from connector.store.database import Database
+from tests.web.conftest import World
+
+
+@pytest.fixture
+def world(database: Database) -> World:
+    return World(database)
+
 
 def test_a_new_pool_is_answered_as_the_contract_has_it(api) -> None:
     members = [{"user_id": "u1", "name": "Alice"}, {"user_id": "u2", "weight": 3}]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NoReturn
+from http import HTTPStatus
+from typing import Any, NoReturn
 
 from flask import Response
 
@@ -16,7 +17,7 @@ from connector.web.documented import blueprint
 from connector.web.idempotency import once
 
 api = blueprint("assign")
-OUTCOMES = {200: answers.Assigned, 202: answers.Assigned}
+OUTCOMES: dict[str | int | HTTPStatus, Any] = {200: answers.Assigned, 202: answers.Assigned}
 
 
 @api.post("/pools/<pool_id>/assign", responses=OUTCOMES)
