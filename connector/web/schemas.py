@@ -1,7 +1,6 @@
 """What requests may carry. Strict: unknown fields, ``"5"`` and ``true`` for a number are refused.
 
-A field with ``Field(default_factory=_absent)`` may be left out but may not be null; whether it was given is
-in ``model_fields_set``.
+A field that is ``_absent`` may be left out but may not be null.
 """
 
 from __future__ import annotations
