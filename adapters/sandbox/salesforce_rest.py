@@ -99,8 +99,9 @@ class Rest:
         if "paging" not in self.rules:
             size = max(len(rows), 1)
         with self.records.lock:
-            locator = make_id("01g", len(self._locators) + 1)
-            self._locators[locator] = rows
+            locator = make_id("01g", self.used)
+            if len(rows) > size:
+                self._locators[locator] = rows
         return show_json(_page(rows, base, locator, start=0, size=size))
 
     def _query_more(self, _: Request, base: str, place: str) -> Response:
