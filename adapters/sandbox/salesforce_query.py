@@ -43,7 +43,8 @@ def answer(records: Records, text: str, *, base: str, with_deleted: bool) -> lis
         raise _at(text, 0, "MALFORMED_QUERY", "duplicate field selected")
     keeps = _test(records, object_type, query.where, text)
     with records.lock:
-        found = [r for r in records.of_type(object_type, with_deleted=with_deleted) if keeps(r)]
+        rows = records.of_type(object_type)
+        found = [row for row in rows if keeps(row) and (with_deleted or not row.is_deleted)]
         for column in reversed(query.order):
             path = _path(records, object_type, column.field, text)
             _sort(records, found, path, column)

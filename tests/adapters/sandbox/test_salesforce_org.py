@@ -324,3 +324,17 @@ def test_switches_are_set_by_hand_too(at):
     for name in "ab":
         org.create("Lead", {"LastName": name})
     assert call.query("SELECT Id FROM Lead").json()["done"] is False
+
+
+def test_a_record_can_be_created_over_the_api(at):
+    org, call, _ = at
+    org.default_owner = queue = org.add_queue("Inbox")
+    address = f"{call.base}/sobjects/Lead"
+    made = call.session.post(address, json={"LastName": "Example"})
+    assert made.status_code == 201
+    assert made.json()["success"] is True
+    assert org.owner_of(made.json()["id"]) == org.integration_user
+    org.assignment_rule = lambda kind, fields: queue
+    made = call.session.post(address, json={"LastName": "Example"})
+    assert org.owner_of(made.json()["id"]) == queue
+    assert code(call.session.post(address, json={"Shoe": 44})) == (400, "INVALID_FIELD")
