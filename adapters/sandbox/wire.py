@@ -73,8 +73,11 @@ class KeptAlive(WSGIRequestHandler):
         if self.headers.get("Expect", "").lower().strip() == "100-continue":
             self.wfile.write(b"HTTP/1.1 100 Continue\r\n\r\n")
         sandbox: Sandbox = self.server.app  # type: ignore[assignment]
+        environ = self.make_environ()
+        # As it stands on the request line: http.server itself folds "//" at the start into "/".
+        environ["REQUEST_URI"] = self.requestline.split(" ")[1]
         try:
-            response = sandbox.answer(Request(self.make_environ()))
+            response = sandbox.answer(Request(environ))
         except Dropped:
             self.close_connection = True
             with suppress(OSError):
