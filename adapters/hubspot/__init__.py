@@ -18,6 +18,6 @@ def receiver(settings: HubSpotSettings) -> Receiver:
 
 def crm(settings: HubSpotSettings) -> Crm:
     """The outbound half of one portal; opens connections on the first call."""
-    from adapters.hubspot.crm import HubSpotCrm
+    from adapters.hubspot.portal import HubSpotCrm
 
     return HubSpotCrm(settings)

@@ -34,7 +34,8 @@ Json = dict[str, Any]
 CONNECT_SECONDS = 5.0
 READ_SECONDS = 9.0  # so that a second try fits into one call of 20 seconds
 WRITE_SECONDS = 15.0
-LEAST_SECONDS = 3.0  # with less time left no request is begun
+LEAST_READ_SECONDS = 1.0  # with less time left no request is begun
+LEAST_WRITE_SECONDS = 5.0
 ZONE_SECONDS = 4.0
 _CHUNK = 65_536
 _DETAILS = "/account-info/v3/details"
@@ -87,7 +88,7 @@ class HubSpotClient:
                 for write in writes
             ]
         }
-        options = self._options(deadline, WRITE_SECONDS)
+        options = self._options(deadline, longest=WRITE_SECONDS, least=LEAST_WRITE_SECONDS)
         with _translated():
             return self._listing(self._batch.update(object_type, body, **options), deadline)
 
@@ -121,7 +122,9 @@ class HubSpotClient:
     def _tried_twice(self, read: Callable[..., Json], deadline: float) -> Json:
         def once() -> Json:
             with _translated():
-                return read(**self._options(deadline, READ_SECONDS))
+                return read(
+                    **self._options(deadline, longest=READ_SECONDS, least=LEAST_READ_SECONDS)
+                )
 
         retrying = Retrying(
             stop=stop_after_attempt(2),
@@ -131,9 +134,9 @@ class HubSpotClient:
         )
         return retrying(once)
 
-    def _options(self, deadline: float, longest: float) -> dict[str, Any]:
+    def _options(self, deadline: float, *, longest: float, least: float) -> dict[str, Any]:
         left = deadline - self._clock()
-        if left < LEAST_SECONDS:
+        if left < least:
             raise CrmAgain("There was no time left to ask HubSpot.")
         connect = min(CONNECT_SECONDS, left / 3)
         return {
@@ -210,10 +213,10 @@ class _Transport(ApiClient):
     def _refused(self, url: str, error: ApiException) -> CrmError:
         if not error.status:  # the library's form of a TLS failure
             return CrmUnreachable(f"No safe connection to HubSpot: {error.reason}")
-        body = self.redacted(error.body or b"")
-        ask = errors.is_daily_limit(body) and "/account-info/" not in url
+        body, headers = self.redacted(error.body or b""), error.headers or {}
+        ask = errors.lasts_until_midnight(headers, body) and "/account-info/" not in url
         zone = self._zone() if ask else None
-        return errors.refused(error.status, error.headers or {}, body, time_zone=zone)
+        return errors.refused(error.status, headers, body, time_zone=zone)
 
 
 @contextmanager

@@ -37,9 +37,9 @@ def told(body: bytes | None) -> dict[str, Any]:
     return read if isinstance(read, dict) else {}
 
 
-def is_daily_limit(body: bytes | None) -> bool:
-    """The account has used up its calls for today."""
-    return told(body).get("policyName") == "DAILY"
+def lasts_until_midnight(headers: Mapping[str, str], body: bytes | None) -> bool:
+    """The account has used up its calls for today, and the answer does not say how long to wait."""
+    return told(body).get("policyName") == "DAILY" and "Retry-After" not in headers
 
 
 def refused(

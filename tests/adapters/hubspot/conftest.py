@@ -3,12 +3,13 @@
 import json
 import threading
 from collections import deque
+from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from adapters.hubspot.crm import HubSpotCrm
+from adapters.hubspot.portal import HubSpotCrm
 from adapters.hubspot.settings import HubSpotSettings
 
 TOKEN = "pat-secret-0001"
@@ -29,11 +30,16 @@ class Answers:
     url: str = ""
     requests: list = field(default_factory=list)
     connections: int = 0
+    over: threading.Event = field(default_factory=threading.Event)
     _queue: deque = field(default_factory=deque)
     _owners: list | None = None
 
     def say(self, status=200, body=None, **headers):
-        """Queue an answer; ``body`` is JSON, or bytes as they are; status 0 drops the line."""
+        """Queue an answer; ``body`` is JSON, or bytes as they are.
+
+        Status 0 drops the line, status -1 keeps the caller waiting, status -2 sends the body one
+        byte at a time.
+        """
         raw = body if isinstance(body, bytes) else json.dumps(body or {}).encode()
         kept = {name.replace("_", "-"): value for name, value in headers.items()}
         self._queue.append((status, raw, kept))
@@ -69,14 +75,26 @@ class _Handler(BaseHTTPRequestHandler):
         status, raw, more = self.server.answers.next(
             Request(self.command, self.path, headers, body)
         )
-        if status == 0:
+        if status == -1:
+            self.server.answers.over.wait(15)
+        if status in (0, -1):
             self.close_connection = True
             return
-        self.send_response(status)
+        self.send_response(200 if status == -2 else status)
         for name, value in {"Content-Length": str(len(raw)), **more}.items():
             self.send_header(name, value)
         self.end_headers()
-        self.wfile.write(raw)
+        if status == -2:
+            self.trickle(raw)
+        else:
+            self.wfile.write(raw)
+
+    def trickle(self, raw):
+        with suppress(OSError):
+            for byte in raw:
+                self.wfile.write(bytes([byte]))
+                if self.server.answers.over.wait(0.1):
+                    return
 
     do_GET = do_POST = do_PATCH = answer  # noqa: N815
 
@@ -95,6 +113,7 @@ def _serve():
     thread = threading.Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
     yield server.answers
+    server.answers.over.set()
     server.shutdown()
     thread.join()
     server.server_close()

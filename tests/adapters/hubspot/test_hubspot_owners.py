@@ -1,5 +1,7 @@
 """The list of owners: pages, life, and who counts as an active person."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from connector.errors import CrmAgain, CrmUnreachable
@@ -134,8 +136,6 @@ def test_pages_that_run_in_a_circle_end(answers, crm, after):
 
 
 def test_threads_share_one_reading_of_the_list(answers, crm):
-    from concurrent.futures import ThreadPoolExecutor
-
     answers.employ("5501")
     for _ in range(8):
         answers.say(200, {"results": [{"id": "1", "properties": {"hubspot_owner_id": "5501"}}]})
