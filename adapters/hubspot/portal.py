@@ -42,11 +42,7 @@ class HubSpotCrm:
         if not ids:
             return {}
         deadline = self._clock() + CALL_SECONDS
-        wanted = list(dict.fromkeys(ids))
-        answer = self._client.read_batch(
-            object_type, wanted, properties=objects.properties(object_type), deadline=deadline
-        )
-        rows = records.rows(answer, wanted)
+        rows = self._rows(object_type, list(dict.fromkeys(ids)), deadline)
         owners = {row.owner_id for row in rows if row.owner_id}
         active = self._owners.active(owners, deadline=deadline)
         return {row.asked_id: _record(row, active) for row in rows}
@@ -71,6 +67,14 @@ class HubSpotCrm:
     def close(self) -> None:
         """Close connections. Calling it twice is fine."""
         self._client.close()
+
+    def _rows(self, object_type: str, ids: list[str], deadline: float) -> list[records.Row]:
+        names = objects.properties(object_type)
+        answer = self._client.read_batch(object_type, ids, properties=names, deadline=deadline)
+        rows, open_ids = records.rows(answer, ids)
+        for record_id in open_ids:
+            rows += self._rows(object_type, [record_id], deadline)
+        return rows
 
     def _update(
         self, object_type: str, writes: Sequence[OwnerWrite], deadline: float

@@ -26,17 +26,17 @@ class Row:
         return self.values.get("hubspot_owner_id")
 
 
-def rows(answer: Mapping[str, Any], ids: Sequence[str]) -> list[Row]:
-    """The records found; an id without a row does not exist (any more).
+def rows(answer: Mapping[str, Any], ids: Sequence[str]) -> tuple[list[Row], list[str]]:
+    """The records found, and the ids that must be asked for one by one.
 
-    Raises ``CrmAgain`` when the answer leaves open what became of an id: an error that does not say
-    "not found", or a record that cannot be matched to what was asked.
+    An id that is in neither does not exist (any more). To be asked again are those among which
+    cannot be told whose survivor is whose. Raises ``CrmAgain`` when the answer leaves open what
+    became of an id: an error that does not say "not found", or a record that makes no sense.
     """
     _check_errors(answer)
     found = [_found(result) for result in answer["results"]]
     direct = [_row(record_id, values) for record_id, values in found if record_id in ids]
     answered = {row.asked_id for row in direct}
-    named = _named(answer)
     merged = [
         _row(old, values, survivor_id=record_id)
         for record_id, values in found
@@ -46,11 +46,16 @@ def rows(answer: Mapping[str, Any], ids: Sequence[str]) -> list[Row]:
     answered |= {row.asked_id for row in merged}
     survivors = {row.survivor_id for row in merged}
     strangers = [item for item in found if item[0] not in ids and item[0] not in survivors]
+    named = _named(answer)
     open_ids = [asked for asked in ids if asked not in answered and asked not in named]
-    if strangers and (len(strangers), len(open_ids)) != (1, 1):
+    if not strangers:
+        return [*direct, *merged], []
+    if len(open_ids) == len(strangers) == 1:
+        followed = _row(open_ids[0], strangers[0][1], survivor_id=strangers[0][0])
+        return [*direct, *merged, followed], []
+    if len(ids) == 1:
         raise CrmAgain("HubSpot answered with records that were not asked for.", code="bad_answer")
-    followed = [_row(open_ids[0], values, survivor_id=at) for at, values in strangers]
-    return [*direct, *merged, *followed]
+    return [*direct, *merged], open_ids
 
 
 def error_ids(error: Mapping[str, Any]) -> list[str]:

@@ -164,12 +164,23 @@ def test_a_merged_record_and_its_survivor_may_be_asked_together(answers, crm):
     assert {asked: row.survivor_id for asked, row in read.items()} == {"1": "9", "9": None}
 
 
+def test_survivors_that_cannot_be_told_apart_are_asked_for_one_by_one(answers, crm):
+    answers.say(207, {"results": [record("8"), record("9"), record("3")], "errors": [missing("4")]})
+    answers.say(200, {"results": [record("8")]})
+    answers.say(200, {"results": [record("9")]})
+
+    read = crm.read_records("contacts", ["1", "2", "3", "4"])
+
+    survivors = {asked: row.survivor_id for asked, row in read.items()}
+    assert survivors == {"1": "8", "2": "9", "3": None}
+    assert len(answers.requests) == 3
+
+
 def test_records_that_nobody_asked_for_are_not_guessed_at(answers, crm):
-    for _ in range(2):
-        answers.say(200, {"results": [record("8"), record("9")]})
+    answers.say(200, {"results": [record("8"), record("9")]})
 
     with pytest.raises(CrmAgain):
-        crm.read_records("contacts", ["1", "2"])
+        crm.read_records("contacts", ["1"])
 
 
 def test_nothing_to_read_is_no_call(answers, crm):
