@@ -16,14 +16,15 @@ from urllib.parse import unquote_to_bytes
 from xml.etree.ElementTree import Element, ParseError
 from xml.sax.saxutils import escape
 
+from defusedxml import DefusedXmlException
+from defusedxml.ElementTree import fromstring
+
 from adapters.salesforce import ids
 from adapters.salesforce.addresses import is_loopback
 from adapters.salesforce.settings import SalesforceSettings
 from connector.errors import BadSettings, WebhookRefused
 from connector.model import EventKind, LeadEvent
 from connector.ports import Answer, Delivery
-from defusedxml import DefusedXmlException
-from defusedxml.ElementTree import fromstring
 
 _SOAP = "{http://schemas.xmlsoap.org/soap/envelope/}"
 _OUTBOUND = "{http://soap.sforce.com/2005/09/outbound}"
@@ -41,14 +42,14 @@ ACK = b"""<?xml version="1.0" encoding="UTF-8"?>
   <notificationsResponse xmlns="http://soap.sforce.com/2005/09/outbound"><Ack>true</Ack></notificationsResponse>
  </soapenv:Body>
 </soapenv:Envelope>
-"""  # noqa: E501
+"""
 _FAULT = """<?xml version="1.0" encoding="UTF-8"?>
 <soapenv:Envelope xmlns:soapenv="http://schemas.xmlsoap.org/soap/envelope/">
  <soapenv:Body>
   <soapenv:Fault><faultcode>soapenv:{side}</faultcode><faultstring>{word}</faultstring></soapenv:Fault>
  </soapenv:Body>
 </soapenv:Envelope>
-"""  # noqa: E501
+"""
 
 
 class SalesforceReceiver:
@@ -72,7 +73,7 @@ class SalesforceReceiver:
         self._key = settings.webhook_key.encode() if settings.webhook_key else None
         self._objects = frozenset(settings.objects)
 
-    def verify(self, delivery: Delivery, now: datetime) -> None:
+    def verify(self, delivery: Delivery, now: datetime) -> None:  # noqa: ARG002 - no time stamp
         """Check ``?key=`` of the address; there is nothing else to go by before parsing."""
         if self._key is None:
             return
