@@ -35,13 +35,20 @@ class SalesforceCrm:
 
     capabilities = Capabilities(read_batch=200, write_batch=200)
 
-    def __init__(self, settings: SalesforceSettings, *, clock: Callable[[], datetime]) -> None:
+    def __init__(
+        self,
+        settings: SalesforceSettings,
+        *,
+        clock: Callable[[], datetime],
+        call_seconds: float = transport.CALL_SECONDS,
+    ) -> None:
         """Open nothing yet. Raise ``BadSettings`` when these settings can never log in."""
         self._connections = transport.pool()
         self._log_in = LogIn(
             settings, clock=clock, post=partial(transport.post_form, self._connections)
         )
         self._clock = clock
+        self._call_seconds = call_seconds
         self._version = settings.api_version.removeprefix("v")
         self._unassigned = frozenset(
             record_ids.full_id(raw) or raw for raw in settings.unassigned_owners
@@ -120,7 +127,9 @@ class SalesforceCrm:
         return rows
 
     def _call(self) -> Call:
-        session = transport.OrgSession(self._connections, self._log_in, clock=self._clock)
+        session = transport.OrgSession(
+            self._connections, self._log_in, clock=self._clock, seconds=self._call_seconds
+        )
         return Call(session, version=self._version)
 
 

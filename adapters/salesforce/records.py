@@ -18,7 +18,7 @@ _FIELDS: Mapping[str, str] = {
         "LeadSource Status Industry Rating AnnualRevenue NumberOfEmployees IsConverted"
     ),
     "Contact": (
-        "FirstName LastName Title Department Email Phone MailingStreet MailingCity MailingState "
+        "FirstName LastName Title Email Phone MailingStreet MailingCity MailingState "
         "MailingPostalCode MailingCountry LeadSource AccountId Account.Name"
     ),
     "Account": (
@@ -26,14 +26,14 @@ _FIELDS: Mapping[str, str] = {
         "BillingCity BillingState BillingPostalCode BillingCountry"
     ),
     "Opportunity": (
-        "Name StageName Amount CloseDate Type LeadSource IsClosed AccountId Account.Name"
+        "Name StageName Amount CloseDate LeadSource IsClosed AccountId Account.Name"
     ),
     "Case": (
-        "CaseNumber Subject Status Origin Priority Type Reason SuppliedEmail SuppliedName "
-        "SuppliedCompany IsClosed AccountId ContactId"
+        "CaseNumber Subject Status Origin Priority SuppliedEmail SuppliedCompany IsClosed "
+        "AccountId ContactId"
     ),
     "Task": "Subject Status Priority ActivityDate IsClosed WhoId WhatId AccountId",
-    "Event": "Subject Location StartDateTime EndDateTime WhoId WhatId AccountId",
+    "Event": "Subject StartDateTime EndDateTime WhoId WhatId",
 }
 _EMAIL = {"Lead": "Email", "Contact": "Email", "Case": "SuppliedEmail"}
 _COMPANY = {
