@@ -1,0 +1,154 @@
+"""The command line: ``leadrota``. Exit status 0 done, 1 failed, 2 wrong use."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+import click
+import structlog
+
+from config import Settings, load
+from connector import __version__, logs
+from connector.errors import LeadRotaError
+
+
+class _Commands(click.Group):
+    """A group whose commands tell an error of ours in plain lines, without a traceback."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except LeadRotaError as error:
+            for line in error.message.splitlines():
+                click.echo(f"leadrota: {line}", err=True)
+            ctx.exit(1)
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="leadrota")
+def main() -> None:
+    """Lead Rota gives each new lead its owner, in turn.
+
+    Settings are environment variables or lines of config/leadrota.toml; the README lists them.
+    """
+
+
+@main.command()
+@click.option("--host", help="Address to listen at. Default: all if PORT is set, else 127.0.0.1.")
+@click.option("--port", type=click.IntRange(0, 65535), help="Port. Default: PORT, else 8000.")
+def serve(host: str | None, port: int | None) -> None:
+    """Run the web process: webhooks and REST API.
+
+    With SQLite it also runs the worker.
+
+    Example: leadrota serve --port 8080
+    """
+    settings = _start()
+    from connector import wiring
+
+    status = wiring.serve(settings, host or settings.host, settings.port if port is None else port)
+    click.get_current_context().exit(status)
+
+
+@main.command()
+@click.option("--drain", is_flag=True, help="Work until nothing is due, print counts, end.")
+def worker(drain: bool) -> None:
+    """Run the worker process: takes leads in and writes owners to the CRMs.
+
+    Example: leadrota worker --drain
+    """
+    settings = _start()
+    from connector import wiring
+
+    if not drain:
+        click.get_current_context().exit(wiring.work(settings))
+    drained = wiring.drain(settings)
+    for each in fields(drained):
+        click.echo(f"{each.name}: {getattr(drained, each.name)}")
+
+
+@main.group()
+def db() -> None:
+    """Look after the database's tables."""
+
+
+@db.command()
+def upgrade() -> None:
+    """Bring the tables up to this version. Running it again changes nothing.
+
+    Example: leadrota db upgrade
+    """
+    settings = _start()
+    from connector import wiring
+    from connector.store import schema
+
+    database = wiring.open_database(settings)
+    try:
+        schema.upgrade(database)
+    finally:
+        database.close()
+    click.echo("The database is up to date.")
+
+
+@db.command()
+def check() -> None:
+    """Fail when the tables do not fit this version.
+
+    Example: leadrota db check
+    """
+    settings = _start()
+    from connector import wiring
+    from connector.store import schema
+
+    database = wiring.open_database(settings)
+    try:
+        schema.check(database)
+    finally:
+        database.close()
+    click.echo("The database is up to date.")
+
+
+@main.command()
+@click.option(
+    "--port",
+    type=click.IntRange(1, 65534),
+    default=8100,
+    show_default=True,
+    help="Port of the HubSpot sandbox; Salesforce gets the next one.",
+)
+def sandbox(port: int) -> None:
+    """Run a sandbox HubSpot and a sandbox Salesforce on this machine until Ctrl-C.
+
+    Example: leadrota sandbox --port 8100
+    """
+    from connector import playground
+
+    playground.run(port)
+
+
+@main.command()
+@click.option("--stay", is_flag=True, help="Leave everything up afterwards until Ctrl-C.")
+def demo(stay: bool) -> None:
+    """Send leads through sandbox CRMs, web and worker, and check every owner.
+
+    Needs no settings and touches no account of yours.
+
+    Example: leadrota demo
+    """
+    from connector.demo import run
+
+    click.get_current_context().exit(run(stay))
+
+
+def _start() -> Settings:
+    """Read the settings, start the logs, and log what the settings warn of."""
+    settings = load()
+    logs.configure(settings.log_format)
+    for warning in settings.warnings:
+        structlog.get_logger(__name__).warning(warning)
+    return settings
+
+
+if __name__ == "__main__":
+    main()
