@@ -12,9 +12,10 @@ SHELL := /bin/sh
 .PHONY: help demo test check bench install lock
 
 bin := .venv/bin
-# Build tools are held to the lock as well.
-pip := PIP_BUILD_CONSTRAINT=requirements.lock PIP_DISABLE_PIP_VERSION_CHECK=1 \
-	PIP_ROOT_USER_ACTION=ignore $(bin)/python -m pip --quiet
+pip := PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore $(bin)/python -m pip -qq
+# The build tools come from the lock as well, hence no isolation.
+install := $(pip) install -c requirements.lock hatchling editables && \
+	$(pip) install -c requirements.lock --no-build-isolation -e
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -39,19 +40,20 @@ install: .venv/for-work
 # The stamps are written last, so that an interrupted installation is done again.
 .venv/for-use: pyproject.toml requirements.lock | .venv/bin/python
 	@echo "Installing Lead Rota into .venv"
-	@$(pip) install -c requirements.lock -e .
+	@$(install) .
 	@touch $@
 
 .venv/for-work: pyproject.toml requirements.lock | .venv/bin/python
 	@echo "Installing Lead Rota and its test tools into .venv"
-	@$(pip) install -c requirements.lock -e '.[dev]'
+	@$(install) '.[dev]'
 	@touch $@ .venv/for-use
 
 lock:
 	@rm -rf .venv
 	@$(MAKE) --no-print-directory .venv/bin/python
-	@$(bin)/python -m pip --quiet install -e '.[dev]' hatchling editables
-	@$(bin)/python -m pip freeze --exclude-editable >requirements.lock.new
+	@$(pip) install hatchling editables
+	@$(pip) install --no-build-isolation -e '.[dev]'
+	@$(pip) freeze --exclude-editable >requirements.lock.new
 	@mv requirements.lock.new requirements.lock
 	@touch .venv/for-use .venv/for-work
 

@@ -9,6 +9,8 @@ import re
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
+from adapters.salesforce.ids import full_id
+
 
 def is_loopback(url: str) -> bool:
     """Whether a URL points to this machine."""
@@ -98,17 +100,8 @@ def private_key(text: str) -> str:
 
 
 def salesforce_id(text: str, prefix: str, what: str) -> str:
-    """An id of Salesforce in its 18-character form; the last three carry the case of the rest."""
-    wrong = ValueError(f"must be the id of {what} ({prefix}…) in 15 or 18 characters.")
-    if not re.fullmatch(r"[A-Za-z0-9]{15}([A-Za-z0-9]{3})?", text) or not text.startswith(prefix):
-        raise wrong
-    groups = (text[0:5], text[5:10], text[10:15])
-    suffix = "".join(
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZ012345"[
-            sum(1 << place for place, letter in enumerate(group) if letter.isupper())
-        ]
-        for group in groups
-    )
-    if text[15:] not in ("", suffix):
-        raise wrong
-    return text[:15] + suffix
+    """An id of Salesforce in its 18-character form."""
+    id18 = full_id(text, prefix=prefix)
+    if id18 is None:
+        raise ValueError(f"must be the id of {what} ({prefix}…) in 15 or 18 characters.")
+    return id18
