@@ -30,7 +30,7 @@ check: .venv/for-work
 	@$(bin)/ruff check .
 	@$(bin)/ruff format --check .
 	@$(bin)/mypy
-	@$(bin)/lint-imports
+	@$(bin)/lint-imports --no-cache
 
 bench: .venv/for-work
 	@$(bin)/python -m benchmarks

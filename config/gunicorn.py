@@ -12,6 +12,7 @@ from config import load
 from connector import logs
 
 _settings = load()
+logs.configure(_settings.log_format)
 
 bind = f"{_settings.host}:{_settings.port}"
 worker_class = "gthread"
@@ -39,9 +40,16 @@ access_log_format = "%(m)s %(U)s %(s)s %(M)sms"
 logconfig_dict = logs.dict_config(_settings.log_format)
 
 
-def post_worker_init(_worker: Any) -> None:
-    """Run the worker inside the one web process that a SQLite file allows."""
+def post_worker_init(worker: Any) -> None:
+    """Run our worker inside the one web process that a SQLite file allows."""
     if _settings.is_sqlite:
         from connector.wiring import start_embedded_worker
 
-        start_embedded_worker()
+        worker.crew = start_embedded_worker()
+
+
+def worker_exit(_server: Any, worker: Any) -> None:
+    """Let our worker finish what it has begun, within the time that gunicorn leaves."""
+    if crew := getattr(worker, "crew", None):
+        crew.dismiss()
+        crew.join(20)

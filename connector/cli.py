@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import fields
+from threading import Event
 from typing import Any
 
 import click
@@ -47,8 +49,7 @@ def serve(host: str | None, port: int | None) -> None:
     settings = _start()
     from connector import wiring
 
-    status = wiring.serve(settings, host or settings.host, settings.port if port is None else port)
-    click.get_current_context().exit(status)
+    wiring.serve(settings, host or settings.host, settings.port if port is None else port)
 
 
 @main.command()
@@ -60,10 +61,11 @@ def worker(drain: bool) -> None:
     """
     settings = _start()
     from connector import wiring
+    from connector import worker as loop
 
     if not drain:
         click.get_current_context().exit(wiring.work(settings))
-    drained = wiring.drain(settings)
+    drained = loop.drain(settings)
     for each in fields(drained):
         click.echo(f"{each.name}: {getattr(drained, each.name)}")
 
@@ -122,9 +124,33 @@ def sandbox(port: int) -> None:
 
     Example: leadrota sandbox --port 8100
     """
-    from connector import playground
+    from adapters.sandbox.hubspot import HubSpotSandbox
+    from adapters.sandbox.salesforce import SalesforceSandbox
 
-    playground.run(port)
+    try:
+        with HubSpotSandbox(port=port) as hubspot, SalesforceSandbox(port=port + 1) as salesforce:
+            click.echo(f"HubSpot sandbox     {hubspot.url}")
+            click.echo(f"Salesforce sandbox  {salesforce.url}")
+            click.echo("Set these for `leadrota serve`, and end with Ctrl-C:\n")
+            for line in (
+                "LEADROTA_PUBLIC_URL=http://127.0.0.1:8000",
+                f"HUBSPOT_BASE_URL={hubspot.url}",
+                f"HUBSPOT_ACCESS_TOKEN={hubspot.access_token}",
+                f"HUBSPOT_CLIENT_SECRET={hubspot.client_secret}",
+                f"HUBSPOT_PORTAL_ID={hubspot.portal_id}",
+                f"SALESFORCE_LOGIN_URL={salesforce.url}",
+                f"SALESFORCE_CLIENT_ID={salesforce.tokens.client_id}",
+                f"SALESFORCE_CLIENT_SECRET={salesforce.tokens.client_secret}",
+                f"SALESFORCE_ORG_ID={salesforce.org_id}",
+            ):
+                click.echo(f"export {line}")
+            with suppress(KeyboardInterrupt):
+                Event().wait()
+    except OSError as error:
+        raise click.ClickException(
+            f"The ports {port} and {port + 1} cannot be used ({error.strerror}); choose others "
+            "with --port."
+        ) from None
 
 
 @main.command()
