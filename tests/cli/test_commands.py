@@ -43,7 +43,7 @@ def test_help_lists_the_commands():
         assert word in result.output
 
 
-@pytest.mark.parametrize("command", commands(), ids=" ".join)
+@pytest.mark.parametrize("command", list(commands()), ids=" ".join)
 def test_each_command_has_help_with_an_example(command):
     result = CliRunner().invoke(main, [*command, "--help"])
 
