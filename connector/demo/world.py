@@ -184,7 +184,7 @@ class World:
         self.hubspot.faults.add(
             "/batch/update",
             "POST",
-            preset="ten_secondly",
+            preset="ten_secondly_limit",
             headers={"Retry-After": str(self.pause_seconds)},
             times=3,
         )
