@@ -54,6 +54,9 @@ WORDS = {
     "store_behind": (503, "The database schema does not fit this program"),
 }
 
+# What the driver says names hosts and users of the database; it goes to the log only.
+STORE_LOST = "The database cannot be reached or written just now. Send this again in a moment."
+
 RETRY_AFTER = {"store_unavailable": "5", "store_behind": "30", "idempotency_key_running": "1"}
 
 _HTTP_WORDS = {
@@ -141,6 +144,9 @@ def status_of(error: LeadRotaError) -> int:
 
 def answer(error: LeadRotaError) -> Response:
     """An error of ours as a response."""
+    if isinstance(error, StoreUnavailable):
+        log.error("store_unavailable", detail=error.message)
+        error = StoreUnavailable(STORE_LOST)
     errors = error.errors if isinstance(error, BadInput) else ()
     headers = {"Retry-After": RETRY_AFTER[error.code]} if error.code in RETRY_AFTER else {}
     return _problem(status_of(error), error.code, error.message, errors=errors, headers=headers)

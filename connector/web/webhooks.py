@@ -68,7 +68,8 @@ def _take_in(connection: str, receiver: Receiver) -> Answer:
         with writing() as session:
             new = inbox.add(session, connection, events, now)
     except StoreUnavailable as error:
-        raise WebhookRefused(error.message, code=error.code, status=503) from error
+        log.error("store_unavailable", detail=error.message)
+        raise WebhookRefused(problems.STORE_LOST, code=error.code, status=503) from error
     log.info("webhook_stored", connection=connection, events=len(events), new=new)
     return receiver.accepted()
 
