@@ -13,7 +13,7 @@ from typing import Any
 
 from sqlalchemy import Column, ColumnElement, Row, case, func, select, tuple_, update
 
-from connector.model import WriteBack
+from connector.model import Record, WriteBack
 from connector.store.database import Session, chunks, insert_on, is_postgres
 from connector.store.tables import assignments, outbox
 
@@ -40,7 +40,7 @@ class OutboxItem:
     owner_id: str
     assignment_id: str
     version: int
-    status: str  # ready, done, kept, dead
+    status: str  # ready, done, kept, dead, withdrawn
     attempts: int  # as taken by `due`: this one included
     failing_since: datetime | None
     due_at: datetime
@@ -92,6 +92,30 @@ def add(session: Session, wanted: Sequence[WantedOwner], now: datetime) -> None:
         ),
         rows,
     )
+
+
+def withdraw(session: Session, records: Iterable[Record], now: datetime) -> None:
+    """Want no owner for these records any more; a call that is on its way counts for nothing."""
+    keys = sorted({(one.connection, one.object_type, one.id) for one in records})
+    for chunk in chunks(keys):
+        columns = tuple_(outbox.c.connection, outbox.c.object_type, outbox.c.record_id)
+        here = columns.in_(chunk) & (outbox.c.status == "ready")
+        _lock(session, outbox.c.id, here)
+        session.execute(
+            update(outbox)
+            .where(here)
+            .values(status="withdrawn", version=outbox.c.version + 1, finished_at=now)
+        )
+
+
+def still_wanted(session: Session, items: Sequence[OutboxItem]) -> set[str]:
+    """The assignments of those writes that nothing newer replaced since they were taken."""
+    found: set[str] = set()
+    for chunk in chunks(sorted((item.id, item.version) for item in items)):
+        _lock(session, outbox.c.id, outbox.c.id.in_([key for key, _ in chunk]))
+        same = tuple_(outbox.c.id, outbox.c.version).in_(chunk) & (outbox.c.status == "ready")
+        found.update(session.scalars(select(outbox.c.assignment_id).where(same)))
+    return found
 
 
 def due(session: Session, connection: str, now: datetime, limit: int) -> list[OutboxItem]:
