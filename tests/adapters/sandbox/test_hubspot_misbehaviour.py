@@ -42,7 +42,7 @@ def test_kept_alive_connections_are_counted_as_one(site):
 
 
 def test_calls_run_in_parallel(site):
-    portal, call, _ = site
+    portal, *_ = site
     meeting = threading.Barrier(2, timeout=5)
     portal.before_write(lambda *_: meeting.wait())
     leads = [portal.create("contacts", {}) for _ in range(2)]

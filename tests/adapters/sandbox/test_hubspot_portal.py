@@ -74,7 +74,7 @@ def test_somebody_may_set_an_owner_between_a_read_and_a_write():
 
 
 def test_a_merge_keeps_the_primary_record_and_fills_its_gaps():
-    with serving() as (portal, call, _):
+    with serving() as (portal, *_):
         owner = portal.add_owner("ann@example.test")
         primary = contact(portal, firstname="Ada")
         other = contact(portal, firstname="Adah", **{OWNER: owner})
@@ -114,7 +114,7 @@ def test_a_missing_scope_is_named():
 
 
 def test_the_account_tells_its_id_and_zone():
-    with serving(portal_id="777", time_zone="Asia/Kolkata") as (_, call, clock):
+    with serving(portal_id="777", time_zone="Asia/Kolkata") as (_, call, _):
         for version in ("v3", "2026-03"):
             told = call.get(f"/account-info/{version}/details").json()
             assert (told["portalId"], told["timeZone"]) == (777, "Asia/Kolkata")
@@ -153,7 +153,7 @@ def test_a_malformed_body_is_refused_in_hubspots_words(body):
 
 
 def test_an_unknown_path_or_method_is_refused():
-    with serving() as (portal, call, _):
+    with serving() as (_, call, _):
         assert call.get("/crm/v3/unicorns").status_code == 404
         assert call.post("/crm/v3/owners", {}).status_code == 405
 
