@@ -10,10 +10,9 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import structlog
-from flask import Flask
 
 import adapters
 from config import Settings, load
@@ -23,6 +22,9 @@ from connector.store import database, lanes, schema
 from connector.store.database import Database
 from connector.web.app import build
 from connector.web.context import WebContext
+
+if TYPE_CHECKING:
+    from flask import Flask
 
 Clock = Callable[[], datetime]
 

@@ -1,0 +1,238 @@
+"""What Salesforce says when something fails, and what each word means for us.
+
+The code decides, never the text: wording differs by release and language. Two exceptions, where
+one code has several meanings: a session that no log-in can repair, and which limit was exceeded.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from enum import Enum, auto
+from http import HTTPStatus
+
+from connector.errors import CrmAgain, CrmError, CrmNever, CrmPaced, CrmUnreachable
+from connector.model import Outcome, Result
+
+DAILY_PAUSE = 900.0  # the daily allowance is a rolling window: look again in 15 minutes
+SHORT_PAUSE = 3.0  # too many calls at once
+_LONGEST_PAUSE = 86_400.0
+_LONGEST_TEXT = 2_000
+
+
+class Means(Enum):
+    """What one code asks of us."""
+
+    AGAIN = auto()
+    NEXT_USER = auto()
+    NEVER = auto()
+    PACED = auto()
+    UNREACHABLE = auto()
+    AGAIN_IF_LOCKED = auto()  # code of the org failed; its text may hide a lock
+
+
+# Codes that are not listed mean NEVER: a person has to look.
+CODES: Mapping[str, Means] = {
+    "UNABLE_TO_LOCK_ROW": Means.AGAIN,
+    "ENTITY_IS_LOCKED": Means.AGAIN,  # in an approval process; that can take hours
+    "SERVER_UNAVAILABLE": Means.AGAIN,
+    "FUNCTIONALITY_TEMPORARILY_UNAVAILABLE": Means.AGAIN,
+    "ORG_IN_MAINTENANCE": Means.AGAIN,
+    "INSERT_UPDATE_DELETE_NOT_ALLOWED_DURING_MAINTENANCE": Means.AGAIN,
+    "REQUEST_RUNNING_TOO_LONG": Means.AGAIN,
+    "QUERY_TIMEOUT": Means.AGAIN,
+    "TOO_MANY_APEX_REQUESTS": Means.AGAIN,
+    "UNKNOWN_EXCEPTION": Means.AGAIN,
+    "INVALID_QUERY_LOCATOR": Means.AGAIN,  # the pages expired: ask from the start
+    "INACTIVE_OWNER_OR_USER": Means.NEXT_USER,
+    "INVALID_CROSS_REFERENCE_KEY": Means.NEXT_USER,
+    "OP_WITH_INVALID_USER_TYPE_EXCEPTION": Means.NEXT_USER,
+    "TRANSFER_REQUIRES_READ": Means.NEXT_USER,
+    "CANNOT_INSERT_UPDATE_ACTIVATE_ENTITY": Means.AGAIN_IF_LOCKED,
+    "CANNOT_EXECUTE_FLOW_TRIGGER": Means.AGAIN_IF_LOCKED,
+    "APEX_ERROR": Means.AGAIN_IF_LOCKED,
+    "REQUEST_LIMIT_EXCEEDED": Means.PACED,
+    "API_DISABLED_FOR_ORG": Means.UNREACHABLE,
+    "API_CURRENTLY_DISABLED": Means.UNREACHABLE,
+    "INVALID_SESSION_ID": Means.UNREACHABLE,
+    "InvalidSessionId": Means.UNREACHABLE,
+}
+
+# These two also come when the record or an automation of the org is the cause, not the new owner.
+DOUBTFUL_REFUSALS = frozenset({"INACTIVE_OWNER_OR_USER", "INVALID_CROSS_REFERENCE_KEY"})
+
+_LOCK_PHRASES = (
+    "unable_to_lock_row",
+    "unable to obtain exclusive access",
+    "timeout",
+    "timed out",
+    "time limit exceeded",
+)
+# A new token would fail in the same way (high-assurance profile, API access control).
+_LASTING_PHRASES = ("not valid for use with", "connected app", "not attached")
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One error of a reply: ``("STRING_TOO_LONG", "Company: data value too large", ("Company",))``.
+
+    ``code`` is empty where the body has none.
+    """
+
+    code: str
+    text: str
+    fields: tuple[str, ...] = ()
+
+
+def problems(body: bytes | str) -> list[Problem] | None:
+    """Read any of the four shapes of an error body; None if it is no JSON (a page of a proxy)."""
+    try:
+        document = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    entries = document if isinstance(document, list) else [document]
+    return [problem(entry) for entry in entries if isinstance(entry, dict)]
+
+
+def problem(entry: Mapping[str, object]) -> Problem:
+    """Read one error, whichever of the APIs it is from."""
+    codes = ("errorCode", "statusCode", "exceptionCode", "error")  # REST, collections, bulk, OAuth
+    texts = ("message", "exceptionMessage", "error_description")
+    fields = entry.get("fields")
+    return Problem(
+        code=_first_text(entry, codes),
+        text=_first_text(entry, texts),
+        fields=tuple(str(name) for name in fields) if isinstance(fields, list) else (),
+    )
+
+
+def words(found: Iterable[Problem]) -> str | None:
+    """All errors as one text, in Salesforce's words."""
+    told = "; ".join(
+        (p.text or p.code) + (f" ({', '.join(p.fields)})" if p.fields else "") for p in found
+    )
+    return told[:_LONGEST_TEXT] or None
+
+
+def session_expired(status: int, body: bytes) -> bool:
+    """Whether a new token can help. 403 never is about the session, whatever it says."""
+    if status not in (400, 401):
+        return False
+    for found in problems(body) or []:
+        lasting = any(phrase in found.text.lower() for phrase in _LASTING_PHRASES)
+        if found.code in ("INVALID_SESSION_ID", "InvalidSessionId") and not lasting:
+            return True
+    return False
+
+
+def outcome(record_id: str, entry: Mapping[str, object]) -> Outcome:
+    """Read one failed entry of a collections reply. Every error stays in the message."""
+    errors = entry.get("errors")
+    listed = errors if isinstance(errors, list) else []
+    found = [problem(error) for error in listed if isinstance(error, dict)]
+    if not found:
+        return Outcome(
+            record_id=record_id,
+            result=Result.AGAIN,
+            code="no_reason",
+            message="Salesforce reported a failure without a reason.",
+        )
+    worst = min(found, key=lambda p: _SEVERITY.index(_result(p)))
+    return Outcome(
+        record_id=record_id, result=_result(worst), code=worst.code or None, message=words(found)
+    )
+
+
+def call_error(
+    status: int, headers: Mapping[str, str], body: bytes, *, now: datetime, hide: Sequence[str] = ()
+) -> CrmError:
+    """Say what a reply that is no success means for the whole call. ``hide`` are secrets."""
+    found = problems(body)
+    code = next((p.code for p in found or [] if p.code), None)
+    told = concealed(words(found or []), hide)
+    means = CODES.get(code) if code else None
+    label = f"{status} {code}" if code else f"{status} {_phrase(status)}"
+    pause = _retry_after(headers, now)
+
+    if means is Means.PACED or status == 429 or (status == 503 and pause is not None):
+        short = means is not Means.PACED or "concurrent" in (told or "").lower()
+        wait = pause if pause is not None else (SHORT_PAUSE if short else DAILY_PAUSE)
+        return CrmPaced(
+            f"Salesforce asks for a pause ({label}).",
+            pause_seconds=wait,
+            code=code,
+            crm_message=told,
+        )
+    if status >= 500 or status in (408, 409, 412, 420) or means is Means.AGAIN:
+        return CrmAgain(
+            f"Salesforce could not do it just now ({label}).", code=code, crm_message=told
+        )
+    if status in (401, 403) or means is Means.UNREACHABLE:
+        return CrmUnreachable(
+            f"Salesforce does not let this connection in ({label}). Check the app, the integration "
+            "user and its permissions.",
+            code=code,
+            crm_message=told,
+        )
+    if status < 400 or status in (404, 410):
+        # No record is named in these addresses: the API itself is not where the settings say.
+        return CrmUnreachable(
+            f"The API is not found there ({label}). Check SALESFORCE_LOGIN_URL and "
+            "SALESFORCE_API_VERSION.",
+            code=code,
+            crm_message=told,
+        )
+    if found is None and status not in (413, 414, 431):
+        return CrmAgain(f"Something on the way to Salesforce answered ({label}), not Salesforce.")
+    return CrmNever(f"Salesforce refused the call ({label}).", code=code, crm_message=told)
+
+
+def concealed(text: str | None, secrets: Sequence[str]) -> str | None:
+    """The text without these secrets, should a reply ever repeat one."""
+    for secret in secrets:
+        text = text.replace(secret, "***") if text and secret else text
+    return text
+
+
+# The first of these that any error of a record asks for decides.
+_SEVERITY = (Result.NEVER, Result.REFUSED_OWNER, Result.AGAIN)
+
+
+def _result(found: Problem) -> Result:
+    match CODES.get(found.code, Means.NEVER):
+        case Means.AGAIN | Means.PACED | Means.UNREACHABLE:
+            return Result.AGAIN
+        case Means.NEXT_USER:
+            return Result.REFUSED_OWNER
+        case Means.AGAIN_IF_LOCKED:
+            locked = any(phrase in found.text.lower() for phrase in _LOCK_PHRASES)
+            return Result.AGAIN if locked else Result.NEVER
+        case Means.NEVER:
+            return Result.NEVER
+
+
+def _first_text(entry: Mapping[str, object], names: Iterable[str]) -> str:
+    return next((str(entry[name]) for name in names if entry.get(name)), "")
+
+
+def _phrase(status: int) -> str:
+    try:
+        return HTTPStatus(status).phrase
+    except ValueError:
+        return "unknown status"
+
+
+def _retry_after(headers: Mapping[str, str], now: datetime) -> float | None:
+    """Seconds of ``Retry-After``, which is a number or a date."""
+    value = headers.get("Retry-After", "").strip()
+    if value.isascii() and value.isdigit():
+        return min(float(value), _LONGEST_PAUSE)
+    try:
+        until = parsedate_to_datetime(value)
+    except ValueError:
+        return None
+    until = until if until.tzinfo else until.replace(tzinfo=UTC)
+    return min(max((until - now).total_seconds(), 0.0), _LONGEST_PAUSE)
