@@ -1,0 +1,161 @@
+"""One lane per connection: who works on it, until when, and whether it rests.
+
+Lock order of all transactions: lane, pools, members, assignments, outbox.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, cast
+
+from sqlalchemy import CursorResult, ScalarSelect, exists, func, or_, select, update
+
+from connector.store import inbox, outbox, tables
+from connector.store.database import Session, insert_on
+from connector.store.inbox import InboxItem
+from connector.store.outbox import OutboxItem
+from connector.store.tables import lanes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """A lane taken for one batch: exactly one of the two lists is filled."""
+
+    connection: str
+    fence: int  # grows with each claim; what an older holder reports is refused
+    inbox: list[InboxItem]
+    outbox: list[OutboxItem]
+    probes: int  # probes in a row that failed before this claim
+
+
+def ensure(session: Session, names: Iterable[str]) -> None:
+    """Make the lanes that are not there yet."""
+    if rows := [{"connection": name} for name in sorted(set(names))]:
+        session.execute(insert_on(session, lanes).on_conflict_do_nothing(), rows)
+
+
+def claim(
+    session: Session,
+    *,
+    holder: str,
+    now: datetime,
+    lease_seconds: float,
+    limits: Mapping[str, tuple[int, int]],
+    fill_seconds: float = 0.5,
+) -> Claim | None:
+    """Take the lane with due work that was served longest ago; None when there is none.
+
+    ``limits`` holds (read batch, write batch) of each connection that may be taken. Owner writes
+    come first once they fill a batch, have waited ``fill_seconds``, or no event is due.
+    """
+    lane = session.execute(
+        select(lanes)
+        .where(
+            lanes.c.connection.in_(sorted(limits)),
+            or_(lanes.c.lease_until.is_(None), lanes.c.lease_until <= now),
+            or_(lanes.c.paused_until.is_(None), lanes.c.paused_until <= now),
+            or_(
+                exists().where(inbox.is_due(lanes.c.connection, now)),
+                exists().where(outbox.is_due(lanes.c.connection, now)),
+            ),
+        )
+        .order_by(lanes.c.served_at.asc().nulls_first(), lanes.c.connection)
+        .limit(1)
+        .with_for_update(of=lanes, skip_locked=True)
+    ).one_or_none()
+    if lane is None:
+        return None
+    events, writes = _batch(session, lane.connection, now, limits[lane.connection], fill_seconds)
+    if not events and not writes:
+        return None
+    session.execute(
+        update(lanes)
+        .where(lanes.c.connection == lane.connection)
+        .values(
+            fence=lane.fence + 1,
+            leased_by=holder,
+            lease_until=now + timedelta(seconds=lease_seconds),
+            served_at=now,
+        )
+    )
+    return Claim(
+        connection=lane.connection,
+        fence=lane.fence + 1,
+        inbox=events,
+        outbox=writes,
+        probes=lane.probes,
+    )
+
+
+def release(session: Session, claim: Claim, *, now: datetime) -> bool:
+    """End the claim and clear the lane's pause; False when somebody else took the lane meanwhile.
+
+    The first statement of the transaction that records what came of the batch; on False roll it
+    back, for the other holder works on the same batch.
+    """
+    return _end(session, claim, served_at=now, paused_until=None, pause_reason=None, probes=0)
+
+
+def pause(session: Session, claim: Claim, *, until: datetime, reason: str, probe: bool) -> bool:
+    """End the claim and let the lane rest until then: instead of ``release``, by the same rule.
+
+    ``probe`` counts one more try that found the CRM unreachable.
+    """
+    probes = lanes.c.probes + 1 if probe else lanes.c.probes
+    return _end(session, claim, paused_until=until, pause_reason=reason, probes=probes)
+
+
+def next_due(session: Session, now: datetime) -> datetime | None:
+    """Tell the earliest moment at which anything can be claimed: ``now``, later, or never."""
+    first_event = _first_due(tables.inbox)
+    first_write = _first_due(tables.outbox)
+    rows = session.execute(
+        select(lanes.c.lease_until, lanes.c.paused_until, first_event, first_write)
+    )
+    moments: list[datetime] = []
+    for lease_until, paused_until, event_at, write_at in rows:
+        if ready := [moment for moment in (event_at, write_at) if moment]:
+            hindrances = [moment for moment in (lease_until, paused_until) if moment]
+            moments.append(max(now, min(ready), *hindrances))
+    return min(moments, default=None)
+
+
+def _batch(
+    session: Session,
+    connection: str,
+    now: datetime,
+    limits: tuple[int, int],
+    fill_seconds: float,
+) -> tuple[list[InboxItem], list[OutboxItem]]:
+    read_limit, write_limit = limits
+    writes = outbox.peek(session, connection, now, write_limit)
+    waited = now - timedelta(seconds=fill_seconds)
+    if writes and (len(writes) >= write_limit or min(w.due_at for w in writes) <= waited):
+        return [], outbox.take(session, writes)
+    if events := inbox.due(session, connection, now, read_limit):
+        return events, []
+    return [], outbox.take(session, writes)
+
+
+def _end(session: Session, claim: Claim, **values: Any) -> bool:
+    ended = session.execute(
+        update(lanes)
+        .where(
+            lanes.c.connection == claim.connection,
+            lanes.c.fence == claim.fence,
+            lanes.c.lease_until.is_not(None),
+        )
+        .values(lease_until=None, leased_by=None, **values)
+    )
+    return cast("CursorResult[Any]", ended).rowcount == 1
+
+
+def _first_due(queue: Any) -> ScalarSelect[Any]:
+    return (
+        select(func.min(queue.c.due_at, type_=queue.c.due_at.type))
+        .where(queue.c.connection == lanes.c.connection, queue.c.status == "ready")
+        .correlate(lanes)
+        .scalar_subquery()
+    )

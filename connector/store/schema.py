@@ -1,0 +1,70 @@
+"""Bring the tables of a database to what this program needs, or say that they are not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from alembic import command
+from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from alembic.util.exc import CommandError
+from sqlalchemy import text
+
+from connector.errors import StoreBehind
+from connector.store.database import Database, is_postgres
+
+_UPGRADE_LOCK = 4_705_911_628_402_517_001  # any number, the same for every process
+
+
+def upgrade(database: Database) -> None:
+    """Bring the tables to the newest revision; harmless when they are there already.
+
+    Processes that do this at the same time wait for each other. Raises ``StoreBehind`` when a newer
+    program has changed the tables.
+    """
+    with database.write() as session:
+        if is_postgres(session):
+            session.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _UPGRADE_LOCK})
+        configuration = _configuration()
+        connection = session.connection()
+        configuration.attributes["connection"] = connection
+        current = MigrationContext.configure(connection).get_current_revision()
+        _refuse_newer(ScriptDirectory.from_config(configuration), current)
+        command.upgrade(configuration, "head")
+
+
+def check(database: Database) -> None:
+    """Return when the tables fit this program, else raise ``StoreBehind`` with the command."""
+    with database.read() as session:
+        current = MigrationContext.configure(session.connection()).get_current_revision()
+    script = ScriptDirectory.from_config(_configuration())
+    if current == script.get_current_head():
+        return
+    if current is None:
+        raise StoreBehind("The database has no tables of Lead Rota yet. Run `leadrota db upgrade`.")
+    _refuse_newer(script, current)
+    raise StoreBehind(
+        f"The tables are at revision {current}, this program needs "
+        f"{script.get_current_head()}. Run `leadrota db upgrade`."
+    )
+
+
+def _configuration() -> Config:
+    configuration = Config()
+    folder = str(Path(__file__).parent / "migrations")
+    configuration.set_main_option("script_location", folder.replace("%", "%%"))
+    return configuration
+
+
+def _refuse_newer(script: ScriptDirectory, current: str | None) -> None:
+    if current is None:
+        return
+    try:
+        script.get_revision(current)
+    except CommandError:
+        raise StoreBehind(
+            f"The tables are at revision {current}, which this program does not know: a newer "
+            "Lead Rota changed them. Start that version or a later one; its `leadrota db upgrade` "
+            "ran here last."
+        ) from None

@@ -1,0 +1,49 @@
+"""The ordered rules that send a lead to a pool."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlalchemy import delete, insert, select, text
+
+from connector.errors import NotFound
+from connector.model import Territory
+from connector.store.database import Session, is_postgres
+from connector.store.tables import round_robin_pools, territories
+
+
+def listed(session: Session) -> list[Territory]:
+    """Read all rules, the first to be tried first."""
+    rows = session.execute(select(territories).order_by(territories.c.position))
+    return [Territory(name=row.name, when=row.when, pool_id=row.pool_id) for row in rows]
+
+
+def replace(session: Session, rules: Sequence[Territory]) -> None:
+    """Put this ordered list in the place of all rules.
+
+    Raises ``NotFound`` (``pool_not_found``) when a rule names a pool that does not exist.
+    """
+    if is_postgres(session):
+        session.execute(text("LOCK TABLE territories IN SHARE ROW EXCLUSIVE MODE"))
+    wanted = {rule.pool_id for rule in rules}
+    there = set(session.scalars(select(round_robin_pools.c.id)))
+    for rule in rules:
+        if rule.pool_id in wanted - there:
+            raise NotFound(
+                f"Territory {rule.name} names pool {rule.pool_id}, which does not exist.",
+                code="pool_not_found",
+            )
+    session.execute(delete(territories))
+    if rules:
+        session.execute(
+            insert(territories),
+            [
+                {
+                    "position": position,
+                    "name": rule.name,
+                    "when": dict(rule.when),
+                    "pool_id": rule.pool_id,
+                }
+                for position, rule in enumerate(rules, start=1)
+            ],
+        )

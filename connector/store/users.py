@@ -1,0 +1,172 @@
+"""Users and their owner ids in each connected CRM."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Row, delete, insert, select, tuple_, update
+from sqlalchemy.exc import IntegrityError
+
+from connector.errors import Conflict
+from connector.model import User
+from connector.store.database import Session, chunks, insert_on
+from connector.store.tables import user_owners, users
+
+
+def get(session: Session, user_id: str) -> User | None:
+    """Read one user."""
+    return find(session, [user_id]).get(user_id)
+
+
+def find(session: Session, ids: Iterable[str]) -> dict[str, User]:
+    """Read the users that exist among these ids, by id."""
+    found: dict[str, User] = {}
+    for chunk in chunks(sorted(set(ids))):
+        rows = session.execute(select(users).where(users.c.id.in_(chunk))).all()
+        owners = session.execute(select(user_owners).where(user_owners.c.user_id.in_(chunk))).all()
+        found |= from_rows(rows, owners)
+    return found
+
+
+def by_owner(session: Session, connection: str, owner_ids: Iterable[str]) -> dict[str, User]:
+    """Read the users who have these owner ids on a connection, by owner id."""
+    user_ids: dict[str, str] = {}
+    for chunk in chunks(sorted(set(owner_ids))):
+        rows = session.execute(
+            select(user_owners.c.owner_id, user_owners.c.user_id).where(
+                user_owners.c.connection == connection, user_owners.c.owner_id.in_(chunk)
+            )
+        )
+        user_ids |= {row.owner_id: row.user_id for row in rows}
+    known = find(session, user_ids.values())
+    return {owner_id: known[user_id] for owner_id, user_id in user_ids.items()}
+
+
+def ensure(
+    session: Session, people: Iterable[tuple[str, str | None, str | None]], now: datetime
+) -> None:
+    """Make the users that are not known yet, from (id, name, e-mail); known ones stay as they are.
+
+    The name defaults to the id.
+    """
+    wanted = {
+        user_id: {"id": user_id, "name": name or user_id, "email": email, "created_at": now}
+        for user_id, name, email in people
+    }
+    if wanted:
+        # Always in the same order, so that two transactions cannot wait for each other.
+        rows = [wanted[user_id] for user_id in sorted(wanted)]
+        session.execute(insert_on(session, users).on_conflict_do_nothing(), rows)
+
+
+def put(session: Session, user: User, now: datetime) -> bool:
+    """Replace a user, owner ids included, or make it; True when it was made.
+
+    Forgets what a CRM refused: for each owner id that changed and, when the user is active, for
+    all. ``user.refused_by`` is not read. Raises ``Conflict`` (``owner_taken``) when another user
+    has one of the owner ids.
+    """
+    made = insert_on(session, users).on_conflict_do_nothing().returning(users.c.id)
+    created = session.execute(made, [_columns(user) | {"created_at": now}]).first() is not None
+    if not created:
+        session.execute(update(users).where(users.c.id == user.id).values(_columns(user)))
+    _refuse_taken(session, user)
+    kept = select(user_owners).where(user_owners.c.user_id == user.id, user_owners.c.refused)
+    still_refused = {
+        (row.connection, row.owner_id) for row in session.execute(kept) if not user.active
+    }
+    session.execute(delete(user_owners).where(user_owners.c.user_id == user.id))
+    rows = [
+        {
+            "user_id": user.id,
+            "connection": connection,
+            "owner_id": owner_id,
+            "refused": (connection, owner_id) in still_refused,
+        }
+        for connection, owner_id in sorted(user.owners.items())
+    ]
+    if rows:
+        try:
+            with session.begin_nested():
+                session.execute(insert(user_owners), rows)
+        except IntegrityError as error:  # another transaction was quicker
+            raise Conflict(
+                f"An owner id of user {user.id} was given to another user just now.",
+                code="owner_taken",
+            ) from error
+    return created
+
+
+def listed(session: Session, after: str | None, limit: int) -> list[User]:
+    """Read users by id, behind the id ``after``."""
+    query = select(users).order_by(users.c.id).limit(limit)
+    if after is not None:
+        query = query.where(users.c.id > after)
+    rows = session.execute(query).all()
+    found: dict[str, User] = {}
+    for chunk in chunks(rows):
+        ids = [row.id for row in chunk]
+        owners = session.execute(select(user_owners).where(user_owners.c.user_id.in_(ids))).all()
+        found |= from_rows(chunk, owners)
+    return [found[row.id] for row in rows]
+
+
+def refuse(session: Session, user_id: str, connection: str) -> None:
+    """Remember that this connection's CRM will not have the user own records."""
+    session.execute(
+        update(user_owners)
+        .where(user_owners.c.user_id == user_id, user_owners.c.connection == connection)
+        .values(refused=True)
+    )
+
+
+def from_rows(rows: Iterable[Row[Any]], owners: Iterable[Row[Any]]) -> dict[str, User]:
+    """Build users from rows of both tables, by id."""
+    owner_ids: dict[str, dict[str, str]] = {}
+    refused: dict[str, set[str]] = {}
+    for row in owners:
+        owner_ids.setdefault(row.user_id, {})[row.connection] = row.owner_id
+        if row.refused:
+            refused.setdefault(row.user_id, set()).add(row.connection)
+    return {
+        row.id: User(
+            id=row.id,
+            name=row.name,
+            email=row.email,
+            active=row.active,
+            time_zone=row.time_zone,
+            owners=owner_ids.get(row.id, {}),
+            refused_by=frozenset(refused.get(row.id, ())),
+        )
+        for row in rows
+    }
+
+
+def _columns(user: User) -> dict[str, Any]:
+    return {
+        "id": user.id,
+        "name": user.name,
+        "email": user.email,
+        "active": user.active,
+        "time_zone": user.time_zone,
+    }
+
+
+def _refuse_taken(session: Session, user: User) -> None:
+    pairs = list(user.owners.items())
+    if not pairs:
+        return
+    taken = session.execute(
+        select(user_owners).where(
+            tuple_(user_owners.c.connection, user_owners.c.owner_id).in_(pairs),
+            user_owners.c.user_id != user.id,
+        )
+    ).first()
+    if taken:
+        raise Conflict(
+            f"Owner {taken.owner_id} of connection {taken.connection} belongs to user "
+            f"{taken.user_id}. Take it from there first.",
+            code="owner_taken",
+        )

@@ -1,0 +1,165 @@
+"""Short ways to make what the store's tests need."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import event
+
+from connector.model import (
+    Board,
+    Decision,
+    EventKind,
+    Lead,
+    LeadEvent,
+    Member,
+    Reason,
+    Record,
+    Status,
+    User,
+)
+from connector.store import assignments, lanes, outbox, pools, users
+from connector.store.database import Database, Session
+
+NOW = datetime(2026, 10, 15, 12, 0, tzinfo=UTC)
+
+
+def pool_of(session: Session, *user_ids: str, name: str = "SDR") -> str:
+    """Make a pool of these users and return its id."""
+    return pools.create(session, name, [pools.NewMember(user_id=u) for u in user_ids], NOW).id
+
+
+def after_cursor(board: Board) -> Member:
+    """Say whose turn is next, as a strict rotation does."""
+    members = board.pool.members
+    ids = [member.id for member in members]
+    cursor = board.last_assigned_member_id
+    return members[(ids.index(cursor) + 1) % len(members)] if cursor in ids else members[0]
+
+
+def turn(session: Session, pool_id: str, lead_id: str) -> str:
+    """Decide and record one lead as the use case does; return the user."""
+    board = pools.board(session, pool_id, lock=True)
+    assert board is not None
+    member = after_cursor(board)
+    made = decision(pool_id, lead_id, member.user, member_id=member.id)
+    assignments.record(session, [made], first_sequence=board.last_sequence + 1)
+    pools.save_state(
+        session,
+        replace(board, last_assigned_member_id=member.id, last_sequence=board.last_sequence + 1),
+    )
+    return member.user.id
+
+
+def decision(pool_id: str | None, lead_id: str, user: User | None = None, **more: Any) -> Decision:
+    """Make a decision: assigned with a user, held without."""
+    lead_fields = ("record", "email", "company", "attributes", "existing_owner", "kind")
+    lead = {name: more.pop(name) for name in lead_fields if name in more}
+    fields: dict[str, Any] = {
+        "status": Status.ASSIGNED if user else Status.HELD,
+        "reason": Reason.ROTATION if user else Reason.NO_MEMBER_AVAILABLE,
+        "decided_at": NOW,
+    }
+    return Decision(lead=Lead(id=lead_id, **lead), pool_id=pool_id, user=user, **(fields | more))
+
+
+def contact(record_id: str, connection: str = "hubspot", object_type: str = "contacts") -> Record:
+    return Record(connection=connection, object_type=object_type, id=record_id)
+
+
+def user(user_id: str, **owners: str) -> User:
+    return User(id=user_id, name=user_id.upper(), owners=owners)
+
+
+def put(session: Session, *people: User) -> None:
+    for person in people:
+        users.put(session, person, NOW)
+
+
+def events(*keys: str, object_type: str = "contacts", **more: Any) -> list[LeadEvent]:
+    return [
+        LeadEvent(
+            key=key, kind=EventKind.CREATED, object_type=object_type, record_id=f"r-{key}", **more
+        )
+        for key in keys
+    ]
+
+
+def want_owners(
+    session: Session,
+    *record_ids: str,
+    owner_id: str = "5501",
+    connection: str = "hubspot",
+    object_type: str = "contacts",
+    now: datetime = NOW,
+) -> list[str]:
+    """Record an assignment for each record and ask for its owner; return the assignment ids."""
+    person = User(id="u1", name="U1", owners={connection: owner_id})
+    users.ensure(session, [("u1", None, None)], NOW)
+    made = [
+        assignments.record(
+            session,
+            [
+                decision(
+                    pool_of(session, "u1"),
+                    f"{connection}:{object_type}:{record_id}",
+                    person,
+                    record=contact(record_id, connection, object_type),
+                )
+            ],
+            first_sequence=1,
+        )[0].id
+        for record_id in record_ids
+    ]
+    outbox.add(
+        session,
+        [
+            outbox.WantedOwner(
+                connection=connection,
+                object_type=object_type,
+                record_id=record_id,
+                owner_id=owner_id,
+                assignment_id=assignment_id,
+            )
+            for record_id, assignment_id in zip(record_ids, made, strict=True)
+        ],
+        now,
+    )
+    return made
+
+
+def claim(
+    session: Session,
+    now: datetime = NOW,
+    *,
+    holder: str = "w1",
+    names: Sequence[str] = ("hubspot", "salesforce"),
+    lease_seconds: float = 60,
+    limit: int = 100,
+) -> lanes.Claim | None:
+    return lanes.claim(
+        session,
+        holder=holder,
+        now=now,
+        lease_seconds=lease_seconds,
+        limits=dict.fromkeys(names, (limit, limit)),
+    )
+
+
+@contextmanager
+def statements(database: Database) -> Iterator[list[str]]:
+    """Collect the SQL statements sent meanwhile; a batched INSERT counts each of its pages."""
+    sent: list[str] = []
+
+    def note(_conn: Any, _cursor: Any, statement: str, *_: Any) -> None:
+        sent.append(statement)
+
+    event.listen(database.engine, "before_cursor_execute", note)
+    try:
+        yield sent
+    finally:
+        event.remove(database.engine, "before_cursor_execute", note)
