@@ -75,12 +75,11 @@ class _Handler(BaseHTTPRequestHandler):
         status, raw, more = self.server.answers.next(
             Request(self.command, self.path, headers, body)
         )
-        if status == -1:
-            self.server.answers.over.wait(15)
-        if status in (0, -1):
+        # A caller without a time-out gets its answer in the end, so that the test fails.
+        if status == 0 or (status == -1 and self.server.answers.over.wait(8)):
             self.close_connection = True
             return
-        self.send_response(200 if status == -2 else status)
+        self.send_response(max(status, 200))
         for name, value in {"Content-Length": str(len(raw)), **more}.items():
             self.send_header(name, value)
         self.end_headers()
