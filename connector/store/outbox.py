@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Column, ColumnElement, Row, case, func, select, tuple_, update
+from sqlalchemy import Column, ColumnElement, Row, case, func, literal, select, tuple_, update
 
 from connector.model import Record, WriteBack
+from connector.store.columns import Words
 from connector.store.database import Session, chunks, insert_on, is_postgres
 from connector.store.tables import assignments, outbox
 
@@ -139,10 +140,10 @@ def kill(
 ) -> None:
     """Give up on writes, each with (machine word, the CRM's own text); they stay in sight."""
     items = list(failures)
-    errors = {item.id: error for item, (error, _) in failures.items()}
-    messages = {item.id: message for item, (_, message) in failures.items() if message is not None}
-    words: dict[str, Any] = {"last_error": case(errors, value=outbox.c.id) if errors else None}
-    words["crm_message"] = case(messages, value=outbox.c.id) if messages else None
+    words = {
+        "last_error": _each({item.id: error for item, (error, _) in failures.items()}),
+        "crm_message": _each({item.id: message for item, (_, message) in failures.items()}),
+    }
     _settle(session, items, WriteBack.DEAD, now, words)
 
 
@@ -229,6 +230,13 @@ def is_due(connection: str | ColumnElement[str], now: datetime) -> ColumnElement
         & (outbox.c.status == "ready")
         & (outbox.c.due_at <= now)
     )
+
+
+def _each(words: Mapping[int, str | None]) -> ColumnElement[str] | None:
+    """Give each row its own words."""
+    if not words:
+        return None
+    return case({key: literal(word, Words()) for key, word in words.items()}, value=outbox.c.id)
 
 
 def _settle(
