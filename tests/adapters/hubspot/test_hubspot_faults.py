@@ -244,6 +244,7 @@ def test_an_answer_that_does_not_come_ends_the_call(answers, fault):
         client.read_batch("contacts", ["1"], properties=["email"], deadline=deadline)
 
     assert len(answers.requests) == 1
+    assert not answers.waited_for
     client.close()
 
 
