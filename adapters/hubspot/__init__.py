@@ -1,0 +1,23 @@
+"""HubSpot: app webhooks in, owner writes out.
+
+The parts are imported when they are asked for, so that the web process never loads the client.
+"""
+
+from __future__ import annotations
+
+from adapters.hubspot.settings import HubSpotSettings
+from connector.ports import Crm, Receiver
+
+
+def receiver(settings: HubSpotSettings) -> Receiver:
+    """The inbound half of one portal. Raises ``BadSettings`` without a client secret."""
+    from adapters.hubspot.webhooks import HubSpotReceiver
+
+    return HubSpotReceiver(settings)
+
+
+def crm(settings: HubSpotSettings) -> Crm:
+    """The outbound half of one portal; opens connections on the first call."""
+    from adapters.hubspot.portal import HubSpotCrm
+
+    return HubSpotCrm(settings)

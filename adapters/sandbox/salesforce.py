@@ -126,14 +126,16 @@ class SalesforceSandbox(Sandbox, Switches):
             row = self.records.find(record_id)
             return {name: row.read(name) for name in self.records.fields[row.type]}
 
-    def read_fields(self, record_id: str, names: Sequence[str]) -> dict[str, object] | None:
+    def read_fields(
+        self, record_id: str, names: Sequence[str], *, even_deleted: bool = False
+    ) -> dict[str, object] | None:
         """Those of the named fields that the record's object has; None once it is deleted.
 
         Date-times are ``datetime``.
         """
         with self.records.lock:
             row = self.records.find(record_id)
-            if row.is_deleted:
+            if row.is_deleted and not even_deleted:
                 return None
             values = {n: row.read(n) for n in names if n in self.records.fields[row.type]}
             stamps = {

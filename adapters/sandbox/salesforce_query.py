@@ -43,7 +43,8 @@ def answer(records: Records, text: str, *, base: str, with_deleted: bool) -> lis
         raise _at(text, 0, "MALFORMED_QUERY", "duplicate field selected")
     keeps = _test(records, object_type, query.where, text)
     with records.lock:
-        found = [r for r in records.of_type(object_type, with_deleted=with_deleted) if keeps(r)]
+        rows = records.of_type(object_type)
+        found = [row for row in rows if keeps(row) and (with_deleted or not row.is_deleted)]
         for column in reversed(query.order):
             path = _path(records, object_type, column.field, text)
             _sort(records, found, path, column)
@@ -166,9 +167,8 @@ def _test(
             first, *rest = (_operand(records, path, value, text) for value in values)
             wanted = frozenset([first, *rest])
             if "case_matters" not in records.rules:
-                first = str(first).casefold()
-                wanted = frozenset(str(each).casefold() for each in wanted)
-                return lambda row: str(_walk(records, row, path)).casefold() in wanted
+                folded = frozenset(str(each)[:15].casefold() for each in wanted)
+                return lambda row: str(_walk(records, row, path))[:15].casefold() in folded
             return lambda row: _compare(
                 op, _comparable(_walk(records, row, path), path), first, wanted
             )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -83,7 +83,12 @@ class Records:
         return ids.widen(raw, check_suffix="id_suffix" in self.rules)
 
     def add(
-        self, object_type: str, values: Mapping[str, object], record_id: str | None = None
+        self,
+        object_type: str,
+        values: Mapping[str, object],
+        record_id: str | None = None,
+        *,
+        over_api: bool = False,
     ) -> str:
         """Create a row and return its id. Nothing is validated but the names and the id."""
         if object_type not in self.fields:
@@ -91,7 +96,7 @@ class Records:
         with self.lock:
             self._check_names(object_type, values)
             record_id = self._take_id(object_type, record_id)
-            owner = {"OwnerId": self.default_owner} if self._is_owned(object_type) else {}
+            owner = {"OwnerId": self.default_owner} if self.is_owned(object_type) else {}
             self.rows[record_id] = Record(
                 id=record_id,
                 type=object_type,
@@ -101,7 +106,7 @@ class Records:
                 created_by=self.integration_user,
                 modified_by=self.integration_user,
             )
-        self.tell(object_type, record_id, over_api=False)
+        self.tell(object_type, record_id, over_api=over_api)
         return record_id
 
     def find(self, raw: object) -> Record:
@@ -129,21 +134,18 @@ class Records:
         for listener in list(self.listeners):
             listener(object_type, record_id, over_api)
 
-    def of_type(self, object_type: str, *, with_deleted: bool = False) -> Iterable[Record]:
-        """All rows of one object type, in the order they were created."""
+    def of_type(self, object_type: str) -> list[Record]:
+        """All rows of one object type, deleted ones too, in the order they were created."""
         with self.lock:
-            return [
-                row
-                for row in self.rows.values()
-                if row.type == object_type and (with_deleted or not row.is_deleted)
-            ]
+            return [row for row in self.rows.values() if row.type == object_type]
 
     def canonical_field(self, object_type: str, name: str) -> str | None:
         """The field's name as the org spells it; Salesforce compares without case."""
         wanted = name.lower()
         return next((f for f in self.fields[object_type] if f.lower() == wanted), None)
 
-    def _is_owned(self, object_type: str) -> bool:
+    def is_owned(self, object_type: str) -> bool:
+        """Whether records of this object have an owner."""
         return "OwnerId" in self.fields[object_type]
 
     def _check_names(self, object_type: str, values: Mapping[str, object]) -> None:

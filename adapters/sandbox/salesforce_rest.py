@@ -32,6 +32,7 @@ class Rest:
         self.tokens = tokens
         self.rules = records.rules
         self.used = 0
+        self._numbered = 0
         self._locators: dict[str, list[query.Row]] = {}
         self._routes: list[tuple[str, str, Callable[..., Response]]] = [
             ("GET", r"/query/?", self._query),
@@ -39,6 +40,7 @@ class Rest:
             ("GET", r"/query/([^/]+)", self._query_more),
             ("GET", r"/limits/?", self._limits),
             ("PATCH", r"/composite/sobjects/?", self._patch_many),
+            ("POST", r"/sobjects/(\w+)/?", self._post_row),
             ("GET", r"/sobjects/(\w+)/([^/]+)/?", self._get_row),
             ("PATCH", r"/sobjects/(\w+)/([^/]+)/?", self._patch_row),
         ]
@@ -99,8 +101,10 @@ class Rest:
         if "paging" not in self.rules:
             size = max(len(rows), 1)
         with self.records.lock:
-            locator = make_id("01g", len(self._locators) + 1)
-            self._locators[locator] = rows
+            self._numbered += 1
+            locator = make_id("01g", self._numbered)
+            if len(rows) > size:
+                self._locators[locator] = rows
         return show_json(_page(rows, base, locator, start=0, size=size))
 
     def _query_more(self, _: Request, base: str, place: str) -> Response:
@@ -135,6 +139,12 @@ class Rest:
             response.set_etag(f"{row.id}{int(row.modified_at.timestamp())}")
         return response
 
+    def _post_row(self, request: Request, _: str, object_type: str) -> Response:
+        kind = self._kind(object_type)
+        how = read_options(request, self.rules)
+        created = writes.create(self.records, self.switches, kind, read_object(request), how)
+        return show_json({"id": created, "success": True, "errors": []}, status=201)
+
     def _patch_row(self, request: Request, _: str, object_type: str, raw: str) -> Response:
         row = self._row(object_type, raw)
         values = read_object(request)
@@ -144,9 +154,7 @@ class Rest:
         return Response(status=204)
 
     def _row(self, object_type: str, raw: str) -> Record:
-        kind = next((k for k in self.records.fields if k.lower() == object_type.lower()), None)
-        if kind is None:
-            raise say.not_found()
+        kind = self._kind(object_type)
         try:
             row = self.records.find(raw)
         except MalformedId:
@@ -158,6 +166,12 @@ class Rest:
         if row.is_deleted and "deleted" in self.rules:
             raise say.refuse(404, "ENTITY_IS_DELETED", "entity is deleted")
         return row
+
+    def _kind(self, object_type: str) -> str:
+        kind = next((k for k in self.records.fields if k.lower() == object_type.lower()), None)
+        if kind is None:
+            raise say.not_found()
+        return kind
 
     def _patch_many(self, request: Request, _: str) -> Response:
         results = collections.patch(

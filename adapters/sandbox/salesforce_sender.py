@@ -7,7 +7,7 @@ those of the moment of sending.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from types import TracebackType
@@ -48,6 +48,7 @@ class Pending:
     queued_at: datetime
     due_at: datetime
     tries: int = 0
+    early_values: Mapping[str, object] | None = None  # only without the rule "om_newest"
 
 
 class SalesforceSender:
@@ -74,6 +75,7 @@ class SalesforceSender:
         self.sandbox = sandbox
         self.url = f"{target_url}?key={quote(key, safe='')}" if key else target_url
         self.clock = clock or sandbox.clock
+        self.rules = sandbox.rules
         self.objects = tuple(objects)
         self.fields = tuple(fields)
         self.retry_scale = retry_scale
@@ -124,11 +126,10 @@ class SalesforceSender:
             self.enqueue([record_id])
 
     def enqueue(self, record_ids: Sequence[str]) -> None:
-        """Queue a notification for each record."""
-        now = self.clock()
+        """Queue a notification for each record; raises ``KeyError`` for an unknown one."""
+        pending = self._number(record_ids)
         with self._wake:
-            for record_id in record_ids:
-                self._queue.append(Pending(self._new_id(), record_id, now, now))
+            self._queue += pending
             self._wake.notify_all()
 
     def send(self, record_ids: Sequence[str]) -> tuple[int, bool]:
@@ -136,14 +137,11 @@ class SalesforceSender:
 
         Status 0 means that no answer came. Nothing is queued, nothing is tried again.
         """
-        now = self.clock()
-        with self._wake:
-            batch = [Pending(self._new_id(), each, now, now) for each in record_ids]
-        return self._post(self.write(batch))
+        return self._post(self.write(self._number(record_ids)))
 
     def write(self, batch: Sequence[Pending]) -> bytes:
         """The message for 1 to 100 queued notifications of one object type."""
-        if not 1 <= len(batch) <= _MOST_NOTICES:
+        if not 1 <= len(batch) <= _MOST_NOTICES and "om_limit" in self.rules:
             raise ValueError(f"a message holds 1 to {_MOST_NOTICES} notifications: {len(batch)}")
         if len({type_of(each.record_id) for each in batch}) > 1:
             raise ValueError("one definition covers one object: send each type by itself")
@@ -153,6 +151,7 @@ class SalesforceSender:
             action_id=make_id("04k", 1),
             instance_url=self.sandbox.url,
             session_id=self.session_id,
+            rules=self.rules,
         )
 
     def waiting(self) -> list[Pending]:
@@ -205,6 +204,8 @@ class SalesforceSender:
 
     def _drop_old(self) -> None:
         oldest = self.clock() - _KEPT_FOR
+        if "om_drop" not in self.rules:
+            return
         self.dropped += [each for each in self._queue if each.queued_at < oldest]
         self._queue = [each for each in self._queue if each.queued_at >= oldest]
 
@@ -217,18 +218,19 @@ class SalesforceSender:
                     gap = min(_FIRST_GAP * 2**each.tries, _LONGEST_GAP)
                     each.tries += 1
                     each.due_at = now + gap * self.retry_scale
-                self._queue += batch
+                self._queue += batch if "om_retry" in self.rules else []
             self._wake.notify_all()
 
     def _post(self, body: bytes) -> tuple[int, bool]:
+        headers = HEADERS if "om_headers" in self.rules else {}
         try:
             answer = requests.post(
-                self.url, data=body, headers=HEADERS, timeout=_TIMEOUT, allow_redirects=False
+                self.url, data=body, headers=headers, timeout=_TIMEOUT, allow_redirects=False
             )
         except requests.RequestException as error:
             self.failures.append(type(error).__name__)
             return 0, False
-        reason = why_refused(answer.status_code, answer.content)
+        reason = why_refused(answer.status_code, answer.content, self.rules)
         if reason:
             self.failures.append(reason)
         else:
@@ -236,12 +238,22 @@ class SalesforceSender:
         return answer.status_code, reason is None
 
     def _notice(self, pending: Pending) -> Notice:
-        object_type = type_of(pending.record_id) or ""
-        values = self.sandbox.read_fields(pending.record_id, self.fields)
-        return Notice(
-            id=pending.id, object_type=object_type, record_id=pending.record_id, values=values
-        )
+        values = pending.early_values or self._values(pending.record_id)
+        kind = type_of(pending.record_id) or ""
+        return Notice(id=pending.id, object_type=kind, record_id=pending.record_id, values=values)
 
-    def _new_id(self) -> str:
-        self._numbered += 1
-        return make_id("04l", self._numbered)
+    def _values(self, record_id: str) -> dict[str, object] | None:
+        even_deleted = "om_deleted" not in self.rules
+        return self.sandbox.read_fields(record_id, self.fields, even_deleted=even_deleted)
+
+    def _number(self, record_ids: Sequence[str]) -> list[Pending]:
+        now = self.clock()
+        pending = []
+        for raw in record_ids:
+            record_id = str(self.sandbox.get(raw)["Id"])
+            early = None if "om_newest" in self.rules else self._values(record_id)
+            with self._wake:
+                self._numbered += 1
+                new_id = make_id("04l", self._numbered)
+            pending.append(Pending(new_id, record_id, now, now, early_values=early))
+        return pending

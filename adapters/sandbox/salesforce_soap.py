@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from xml.etree.ElementTree import ParseError
@@ -11,10 +11,13 @@ from xml.sax.saxutils import escape
 from defusedxml import DefusedXmlException
 from defusedxml.ElementTree import fromstring
 
+from adapters.sandbox.salesforce_rules import RULES
+
 OUTBOUND = "http://soap.sforce.com/2005/09/outbound"
 ENVELOPE = "http://schemas.xmlsoap.org/soap/envelope/"
 SOBJECT = "urn:sobject.enterprise.soap.sforce.com"
 HEADERS = {"Content-Type": "text/xml; charset=UTF-8", "SOAPAction": '""'}
+ALL_RULES: Set[str] = frozenset(RULES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,13 +37,12 @@ def write_message(
     action_id: str,
     instance_url: str,
     session_id: str | None = None,
+    rules: Set[str] = ALL_RULES,
 ) -> bytes:
     """One SOAP message. Fields come in alphabetical order after the id; nulls are left out."""
-    session = (
-        f"<SessionId>{escape(session_id)}</SessionId>"
-        if session_id
-        else '<SessionId xsi:nil="true"/>'
-    )
+    session = '<SessionId xsi:nil="true"/>' if "om_nil_session" in rules else ""
+    if session_id:
+        session = f"<SessionId>{escape(session_id)}</SessionId>"
     soap = f"{escape(instance_url)}/services/Soap"
     return (
         '<?xml version="1.0" encoding="UTF-8"?>\n'
@@ -54,30 +56,33 @@ def write_message(
         f"   {session}\n"
         f"   <EnterpriseUrl>{soap}/c/68.0/{org_id[:15]}</EnterpriseUrl>\n"
         f"   <PartnerUrl>{soap}/u/68.0/{org_id[:15]}</PartnerUrl>\n"
-        f"{''.join(_notification(notice) for notice in notices)}"
+        f"{''.join(_notification(notice, rules) for notice in notices)}"
         "  </notifications>\n"
         " </soapenv:Body>\n"
         "</soapenv:Envelope>\n"
     ).encode()
 
 
-def _notification(notice: Notice) -> str:
+def _notification(notice: Notice, rules: Set[str]) -> str:
     opening = f'<sObject xsi:type="sf:{notice.object_type}" xmlns:sf="{SOBJECT}"'
     return (
         "   <Notification>\n"
         f"    <Id>{notice.id}</Id>\n"
-        f"    {opening}{_fields(notice)}\n"
+        f"    {opening}{_fields(notice, rules)}\n"
         "   </Notification>\n"
     )
 
 
-def _fields(notice: Notice) -> str:
+def _fields(notice: Notice, rules: Set[str]) -> str:
     if notice.values is None:
         return "/>"
     lines = [f"     <sf:Id>{notice.record_id}</sf:Id>"]
-    for name, value in sorted(notice.values.items()):
+    fields = notice.values.items()
+    for name, value in sorted(fields, reverse="om_sorted" not in rules):
         if value is not None and name != "Id":
             lines.append(f"     <sf:{name}>{escape(_text(value))}</sf:{name}>")
+        elif value is None and "om_nulls" not in rules:
+            lines.append(f'     <sf:{name} xsi:nil="true"/>')
     return ">\n" + "\n".join(lines) + "\n    </sObject>"
 
 
@@ -92,7 +97,7 @@ def _text(value: object) -> str:
             return str(value)
 
 
-def why_refused(status: int, body: bytes) -> str | None:
+def why_refused(status: int, body: bytes, rules: Set[str] = ALL_RULES) -> str | None:
     """Why an answer does not acknowledge a message, None when it does.
 
     Only the documented form counts: status 200, XML from the first byte on, the element
@@ -100,6 +105,8 @@ def why_refused(status: int, body: bytes) -> str | None:
     """
     if status != 200:
         return f"status {status}"
+    if "om_ack" not in rules:
+        return None
     if not body.startswith(b"<"):
         return "content is not allowed in prolog"
     try:

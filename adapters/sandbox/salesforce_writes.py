@@ -64,6 +64,25 @@ def update(
     return row.id
 
 
+def create(
+    records: Records, switches: Switches, object_type: str, values: Values, how: Options
+) -> str:
+    """Create a row for an API client and return its id, or raise ``Refused``.
+
+    Its owner is the client's user, unless one is named or the assignment rule knows better.
+    """
+    with records.lock:
+        named = _named(records, object_type, values)
+        if records.is_owned(object_type):
+            wanted = named.get("OwnerId", records.integration_user)
+            accepts = switches.accept_inactive_owner
+            named["OwnerId"] = _owner(records, object_type, wanted, accepts)
+            rule = switches.assignment_rule
+            if rule and how.auto_assign and object_type in schema.ASSIGNMENT_RULE_OBJECTS:
+                named["OwnerId"] = rule(object_type, named) or named["OwnerId"]
+        return records.add(object_type, named, over_api=True)
+
+
 def _row(records: Records, object_type: str, raw_id: object) -> Record:
     try:
         wide = records.wide(raw_id)

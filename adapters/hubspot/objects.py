@@ -1,0 +1,85 @@
+"""HubSpot's object types: the name we keep, its type id, and the properties we read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+# https://developers.hubspot.com/docs/guides/crm/understanding-the-crm
+_NAMES = {
+    "0-1": "contacts",
+    "0-2": "companies",
+    "0-3": "deals",
+    "0-5": "tickets",
+    "0-7": "products",
+    "0-8": "line_items",
+    "0-27": "tasks",
+    "0-46": "notes",
+    "0-47": "meetings",
+    "0-48": "calls",
+    "0-49": "emails",
+    "0-115": "users",
+    "0-136": "leads",
+}
+# First half of a classic subscription type such as ``contact.creation``.
+_CLASSIC = {
+    "contact": "contacts",
+    "company": "companies",
+    "deal": "deals",
+    "ticket": "tickets",
+    "product": "products",
+    "line_item": "line_items",
+}
+_ALWAYS = ("hubspot_owner_id", "hs_merged_object_ids")
+# At most 20 each. A property that an account does not have is silently left out of the answer.
+_PROPERTIES = {
+    "contacts": (
+        "email company firstname lastname jobtitle website country state city zip industry"
+        " numberofemployees annualrevenue lifecyclestage hs_lead_status hs_analytics_source"
+        " hs_language"
+    ),
+    "companies": (
+        "name domain website country state city zip industry type numberofemployees"
+        " annualrevenue lifecyclestage hs_lead_status"
+    ),
+    "deals": "dealname amount pipeline dealstage dealtype hs_priority",
+    "tickets": (
+        "subject hs_pipeline hs_pipeline_stage hs_ticket_priority hs_ticket_category source_type"
+    ),
+    "leads": (
+        "hs_lead_name hs_lead_type hs_lead_label hs_pipeline hs_pipeline_stage"
+        " hs_associated_contact_email hs_associated_contact_firstname"
+        " hs_associated_contact_lastname hs_associated_company_name hs_associated_company_domain"
+    ),
+    "tasks": "hs_task_subject hs_task_status hs_task_priority hs_task_type hs_timestamp",
+    "meetings": (
+        "hs_meeting_title hs_meeting_outcome hs_meeting_start_time hs_meeting_end_time"
+        " hs_activity_type"
+    ),
+}
+_EMAIL = ("email", "hs_associated_contact_email")
+_COMPANY = ("company", "name", "hs_associated_company_name")
+
+
+def canonical(name_or_id: str) -> str:
+    """The name of an object type given by name or type id; an unknown one is kept as it is."""
+    return _NAMES.get(name_or_id, name_or_id)
+
+
+def of_classic(prefix: str) -> str | None:
+    """The object type behind a classic subscription's prefix, None when it names no record."""
+    return _CLASSIC.get(prefix)
+
+
+def properties(object_type: str) -> list[str]:
+    """Which properties to read of a record of this type."""
+    return [*_PROPERTIES.get(object_type, "").split(), *_ALWAYS]
+
+
+def email(values: Mapping[str, str]) -> str | None:
+    """The e-mail address among a record's properties."""
+    return next((values[name] for name in _EMAIL if name in values), None)
+
+
+def company(values: Mapping[str, str]) -> str | None:
+    """The company's name among a record's properties."""
+    return next((values[name] for name in _COMPANY if name in values), None)

@@ -1,0 +1,85 @@
+"""The names of all settings, as they stand in the environment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+GENERAL = (
+    "DATABASE_URL",
+    "PORT",
+    "WEB_CONCURRENCY",
+    "LEADROTA_PUBLIC_URL",
+    "LEADROTA_API_TOKEN",
+    "LEADROTA_DEFAULT_POOL",
+    "LEADROTA_LOG_FORMAT",
+    "LEADROTA_ALLOW_EPHEMERAL_SQLITE",
+)
+
+# The platform's mark and the path of the file: these cannot stand in the file itself.
+ENVIRONMENT_ONLY = ("DYNO", "LEADROTA_CONFIG")
+
+# The keys of one connection: with a prefix in the environment, bare in a table of the file.
+HUBSPOT_KEYS = (
+    "access_token",
+    "client_secret",
+    "portal_id",
+    "objects",
+    "api_version",
+    "base_url",
+)
+SALESFORCE_KEYS = (
+    "login_url",
+    "client_id",
+    "client_secret",
+    "private_key",
+    "username",
+    "org_id",
+    "webhook_key",
+    "objects",
+    "api_version",
+    "unassigned_owners",
+)
+SECRET_KEYS = frozenset({"access_token", "client_secret", "private_key", "webhook_key"})
+
+HUBSPOT = tuple(f"HUBSPOT_{key.upper()}" for key in HUBSPOT_KEYS)
+SALESFORCE = tuple(f"SALESFORCE_{key.upper()}" for key in SALESFORCE_KEYS)
+
+# Known, so that they may be set already, but without an effect in this version.
+RESERVED = (
+    "LEADROTA_SECRET_KEY",
+    "LEADROTA_ENCRYPTION_KEY",
+    "LEADROTA_RETENTION_DAYS",
+    "LEADROTA_RESYNC_EVERY",
+    "HUBSPOT_WEBHOOK_KEY",
+)
+# Read by the test suite only.
+TEST_ONLY = ("LEADROTA_TEST_DATABASE_URL",)
+
+ALL = (*GENERAL, *ENVIRONMENT_ONLY, *HUBSPOT, *SALESFORCE, *RESERVED, *TEST_ONLY)
+
+SECRETS = frozenset(
+    {
+        "LEADROTA_API_TOKEN",
+        "LEADROTA_SECRET_KEY",
+        "LEADROTA_ENCRYPTION_KEY",
+        "HUBSPOT_WEBHOOK_KEY",
+        *(f"HUBSPOT_{key.upper()}" for key in HUBSPOT_KEYS if key in SECRET_KEYS),
+        *(f"SALESFORCE_{key.upper()}" for key in SALESFORCE_KEYS if key in SECRET_KEYS),
+    }
+)
+# A database URL holds a password, but names a plain SQLite file just as often.
+FROM_FILE = SECRETS | {"DATABASE_URL"}
+
+KNOWN = frozenset(ALL) | {f"{name}_FILE" for name in FROM_FILE}
+
+
+def unknown(given: Iterable[str], prefixes: tuple[str, ...]) -> list[str]:
+    """The given names that start with a prefix of ours and mean nothing, in order."""
+    return sorted(name for name in given if name.startswith(prefixes) and name not in KNOWN)
+
+
+def hint(name: str, known: Iterable[str]) -> str:
+    """A sentence that tells the nearest known name, with a leading blank; empty if none is near."""
+    near = get_close_matches(name, sorted(known), n=1)
+    return f" Did you mean {near[0]}?" if near else ""

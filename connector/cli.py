@@ -1,0 +1,180 @@
+"""The command line: ``leadrota``. Exit status 0 done, 1 failed, 2 wrong use."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import fields
+from threading import Event
+from typing import Any
+
+import click
+import structlog
+
+from config import Settings, load
+from connector import __version__, logs
+from connector.errors import LeadRotaError
+
+
+class _Commands(click.Group):
+    """A group whose commands tell an error of ours in plain lines, without a traceback."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except LeadRotaError as error:
+            for line in error.message.splitlines():
+                click.echo(f"leadrota: {line}", err=True)
+            ctx.exit(1)
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="leadrota")
+def main() -> None:
+    """Lead Rota gives each new lead its owner, in turn.
+
+    Settings are environment variables or lines of config/leadrota.toml; the README lists them.
+    """
+
+
+@main.command()
+@click.option("--host", help="Address to listen at. Default: all if PORT is set, else 127.0.0.1.")
+@click.option("--port", type=click.IntRange(0, 65535), help="Port. Default: PORT, else 8000.")
+def serve(host: str | None, port: int | None) -> None:
+    """Run the web process: webhooks and REST API.
+
+    With SQLite it also runs the worker.
+
+    Example: leadrota serve --port 8080
+    """
+    settings = _start()
+    from connector import wiring
+
+    wiring.serve(settings, host or settings.host, settings.port if port is None else port)
+
+
+@main.command()
+@click.option("--drain", is_flag=True, help="Work until nothing is due, print counts, end.")
+def worker(drain: bool) -> None:
+    """Run the worker process: takes leads in and writes owners to the CRMs.
+
+    Example: leadrota worker --drain
+    """
+    settings = _start()
+    from connector import wiring
+    from connector import worker as loop
+
+    if not drain:
+        click.get_current_context().exit(wiring.work(settings))
+    drained = loop.drain(settings)
+    for each in fields(drained):
+        click.echo(f"{each.name}: {getattr(drained, each.name)}")
+
+
+@main.group()
+def db() -> None:
+    """Look after the database's tables."""
+
+
+@db.command()
+def upgrade() -> None:
+    """Bring the tables up to this version. Running it again changes nothing.
+
+    Example: leadrota db upgrade
+    """
+    settings = _start()
+    from connector import wiring
+    from connector.store import schema
+
+    database = wiring.open_database(settings)
+    try:
+        schema.upgrade(database)
+    finally:
+        database.close()
+    click.echo("The database is up to date.")
+
+
+@db.command()
+def check() -> None:
+    """Fail when the tables do not fit this version.
+
+    Example: leadrota db check
+    """
+    settings = _start()
+    from connector import wiring
+    from connector.store import schema
+
+    database = wiring.open_database(settings)
+    try:
+        schema.check(database)
+    finally:
+        database.close()
+    click.echo("The database is up to date.")
+
+
+@main.command()
+@click.option(
+    "--port",
+    type=click.IntRange(1, 65534),
+    default=8100,
+    show_default=True,
+    help="Port of the HubSpot sandbox; Salesforce gets the next one.",
+)
+def sandbox(port: int) -> None:
+    """Run a sandbox HubSpot and a sandbox Salesforce on this machine until Ctrl-C.
+
+    Example: leadrota sandbox --port 8100
+    """
+    from adapters.sandbox.hubspot import HubSpotSandbox
+    from adapters.sandbox.salesforce import SalesforceSandbox
+
+    try:
+        with HubSpotSandbox(port=port) as hubspot, SalesforceSandbox(port=port + 1) as salesforce:
+            click.echo(f"HubSpot sandbox     {hubspot.url}")
+            click.echo(f"Salesforce sandbox  {salesforce.url}")
+            click.echo("Set these for `leadrota serve`, and end with Ctrl-C:\n")
+            for line in (
+                "LEADROTA_PUBLIC_URL=http://127.0.0.1:8000",
+                f"HUBSPOT_BASE_URL={hubspot.url}",
+                f"HUBSPOT_ACCESS_TOKEN={hubspot.access_token}",
+                f"HUBSPOT_CLIENT_SECRET={hubspot.client_secret}",
+                f"HUBSPOT_PORTAL_ID={hubspot.portal_id}",
+                f"SALESFORCE_LOGIN_URL={salesforce.url}",
+                f"SALESFORCE_CLIENT_ID={salesforce.tokens.client_id}",
+                f"SALESFORCE_CLIENT_SECRET={salesforce.tokens.client_secret}",
+                f"SALESFORCE_ORG_ID={salesforce.org_id}",
+            ):
+                click.echo(f"export {line}")
+            with suppress(KeyboardInterrupt):
+                Event().wait()
+    except OSError as error:
+        raise click.ClickException(
+            f"The ports {port} and {port + 1} cannot be used ({error.strerror}); choose others "
+            "with --port."
+        ) from None
+
+
+@main.command()
+@click.option("--stay", is_flag=True, help="Leave everything up afterwards until Ctrl-C.")
+def demo(stay: bool) -> None:
+    """Send leads through sandbox CRMs, web and worker, and check every owner.
+
+    Needs no settings and touches no account of yours.
+
+    Example: leadrota demo
+    """
+    from connector.demo import run
+
+    click.get_current_context().exit(run(stay))
+
+
+def _start() -> Settings:
+    """Read the settings, start the logs, and log what the settings warn of."""
+    settings = load()
+    logs.configure(settings.log_format)
+    for warning in settings.warnings:
+        structlog.get_logger(__name__).warning(warning)
+    return settings
+
+
+if __name__ == "__main__":
+    main()

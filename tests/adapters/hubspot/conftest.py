@@ -1,0 +1,171 @@
+"""A server on loopback that gives the answers it is told to, and a client that asks it."""
+
+import json
+import threading
+from collections import deque
+from contextlib import suppress
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from adapters.hubspot.portal import HubSpotCrm
+from adapters.hubspot.settings import HubSpotSettings
+
+TOKEN = "pat-secret-0001"
+
+
+@dataclass(frozen=True)
+class Request:
+    method: str
+    path: str
+    headers: dict
+    body: dict | None
+
+
+@dataclass
+class Answers:
+    """``say`` queues answers; a test that is asked more often than it told sees a 599."""
+
+    url: str = ""
+    requests: list = field(default_factory=list)
+    connections: int = 0
+    over: threading.Event = field(default_factory=threading.Event)
+    _queue: deque = field(default_factory=deque)
+    _owners: list | None = None
+
+    def say(self, status=200, body=None, **headers):
+        """Queue an answer; ``body`` is JSON, or bytes as they are.
+
+        Status 0 drops the line, status -1 keeps the caller waiting, status -2 sends the body one
+        byte at a time.
+        """
+        raw = body if isinstance(body, bytes) else json.dumps(body or {}).encode()
+        kept = {name.replace("_", "-"): value for name, value in headers.items()}
+        self._queue.append((status, raw, kept))
+
+    def employ(self, *owner_ids):
+        """Answer the list of owners with these, whenever it is asked for."""
+        self._owners = [{"id": owner_id, "type": "PERSON"} for owner_id in owner_ids]
+
+    def next(self, request):
+        """What to answer now."""
+        self.requests.append(request)
+        if "/owners" in request.path and self._owners is not None:
+            return 200, json.dumps({"results": self._owners}).encode(), {}
+        return self._queue.popleft() if self._queue else (599, b"not told", {})
+
+    def paths(self, part=""):
+        """The paths asked for, in order."""
+        return [request.path for request in self.requests if part in request.path]
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+
+    def setup(self):
+        super().setup()
+        self.server.answers.connections += 1
+
+    def answer(self):
+        length = int(self.headers.get("content-length") or 0)
+        body = json.loads(self.rfile.read(length)) if length else None
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        status, raw, more = self.server.answers.next(
+            Request(self.command, self.path, headers, body)
+        )
+        if status == -1:
+            self.server.answers.over.wait(15)
+        if status in (0, -1):
+            self.close_connection = True
+            return
+        self.send_response(200 if status == -2 else status)
+        for name, value in {"Content-Length": str(len(raw)), **more}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        if status == -2:
+            self.trickle(raw)
+        else:
+            self.wfile.write(raw)
+
+    def trickle(self, raw):
+        with suppress(OSError):
+            for byte in raw:
+                self.wfile.write(bytes([byte]))
+                if self.server.answers.over.wait(0.1):
+                    return
+
+    do_GET = do_POST = do_PATCH = answer  # noqa: N815
+
+    def log_message(self, *args):
+        pass
+
+    def date_time_string(self, timestamp=None):
+        return "Mon, 30 Nov 2026 09:00:00 GMT"
+
+
+def _serve():
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
+    server.daemon_threads = True
+    server.block_on_close = False
+    server.answers = Answers(url=f"http://127.0.0.1:{server.server_port}")
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+    thread.start()
+    yield server.answers
+    server.answers.over.set()
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.fixture
+def answers():
+    yield from _serve()
+
+
+@pytest.fixture
+def elsewhere():
+    """A second server: nothing may ever arrive there."""
+    yield from _serve()
+
+
+class Clock:
+    """A monotonic clock that a test moves."""
+
+    def __init__(self):
+        self.now = 1000.0
+
+    def __call__(self):
+        return self.now
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def connect(clock):
+    """``connect(url, **settings)`` gives a Crm that is closed at the end."""
+    made = []
+
+    def make(url, **changes):
+        values = {
+            "name": "hubspot",
+            "access_token": TOKEN,
+            "client_secret": "secret",
+            "public_url": "https://connector.example.test",
+            "base_url": url,
+        }
+        made.append(HubSpotCrm(HubSpotSettings(**(values | changes)), clock=clock))
+        return made[-1]
+
+    yield make
+    for crm in made:
+        crm.close()
+
+
+@pytest.fixture
+def crm(answers, connect):
+    return connect(answers.url)

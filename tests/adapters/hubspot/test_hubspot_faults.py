@@ -1,0 +1,328 @@
+"""What goes wrong on the way to HubSpot, and what it may never do to us or to the token."""
+
+import logging
+import socket
+import time
+import traceback
+
+import pytest
+from conftest import TOKEN
+
+from adapters import hubspot
+from adapters.hubspot.client import HubSpotClient
+from adapters.hubspot.settings import HubSpotSettings
+from connector.errors import (
+    BadSettings,
+    CrmAgain,
+    CrmError,
+    CrmNever,
+    CrmPaced,
+    CrmUnreachable,
+)
+from connector.model import OwnerWrite
+
+GOOD = {"results": [{"id": "1", "properties": {}}]}
+HTML = b"<!DOCTYPE html><html><body>caf\xe9</body></html>"
+
+
+def read(crm):
+    return crm.read_records("contacts", ["1"])
+
+
+def write(crm):
+    return crm.write_owners("contacts", [OwnerWrite(record_id="1", owner_id="5501")])
+
+
+def failure(call, crm, kind):
+    with pytest.raises(kind) as caught:
+        call(crm)
+    return caught.value
+
+
+# -- limits
+
+
+@pytest.mark.parametrize(
+    ("body", "headers", "seconds"),
+    [
+        ({"policyName": "SECONDLY"}, {}, 1),
+        ({"policyName": "TEN_SECONDLY_ROLLING"}, {}, 10),
+        ({}, {}, 10),
+        (HTML, {}, 10),
+        ({"policyName": "SECONDLY"}, {"Retry_After": "7"}, 7),
+        ({"policyName": "DAILY"}, {"Retry_After": "120"}, 120),
+        ({"policyName": "SECONDLY"}, {"Retry_After": "0"}, 1),
+        ({"policyName": "SECONDLY"}, {"Retry_After": "999999999"}, 86_400),
+        ({"policyName": "SECONDLY"}, {"Retry_After": "nan"}, 1),
+        ({"policyName": "SECONDLY"}, {"Retry_After": "-5"}, 1),
+    ],
+    ids=repr,
+)
+def test_a_limit_asks_for_a_pause_and_is_not_slept_on(answers, crm, body, headers, seconds):
+    answers.say(429, body, **headers)
+
+    assert failure(read, crm, CrmPaced).pause_seconds == seconds
+    assert len(answers.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "headers", "seconds"),
+    [(423, {}, 2), (477, {"Retry_After": "3600"}, 3600), (477, {}, 60)],
+    ids=repr,
+)
+def test_a_locked_or_moving_account_asks_for_a_pause(answers, crm, status, headers, seconds):
+    answers.say(status, {"message": "wait"}, **headers)
+
+    error = failure(read, crm, CrmPaced)
+
+    assert (error.pause_seconds, error.crm_message) == (seconds, "wait")
+
+
+@pytest.mark.parametrize(
+    ("zone", "seconds"),
+    [
+        ("Europe/Berlin", 14 * 3600),  # the server's clock says 09:00 UTC
+        ("America/New_York", 20 * 3600),
+        ("Nowhere/Land", 900),
+        ("../../etc/passwd", 900),
+        (None, 900),
+    ],
+)
+def test_the_daily_limit_ends_at_midnight_in_the_accounts_zone(answers, crm, zone, seconds):
+    answers.say(429, {"policyName": "DAILY"})
+    answers.say(200, {"portalId": 4242, "timeZone": zone})
+
+    error = failure(read, crm, CrmPaced)
+
+    assert (error.pause_seconds, error.code) == (seconds, "DAILY")
+
+
+def test_the_daily_limit_may_hide_the_zone(answers, crm):
+    answers.say(429, {"policyName": "DAILY"})
+    answers.say(429, {"policyName": "DAILY"})
+
+    assert failure(read, crm, CrmPaced).pause_seconds == 900
+    assert len(answers.requests) == 2
+
+
+# -- statuses
+
+
+@pytest.mark.parametrize("status", [500, 502, 503, 504, 521, 522, 523, 524, 525, 526, 530, 408])
+@pytest.mark.parametrize("body", [HTML, b"", b'{"message":"down"}'], ids=["html", "empty", "json"])
+def test_an_overloaded_hubspot_is_asked_twice(answers, crm, status, body):
+    answers.say(status, body)
+    answers.say(status, body, Retry_After="60")
+
+    failure(read, crm, CrmAgain)
+
+    assert len(answers.requests) == 2
+
+
+@pytest.mark.parametrize("status", [400, 404, 409, 414, 415, 422])
+@pytest.mark.parametrize("body", [HTML, b"", b'{"message":"no"}'], ids=["html", "empty", "json"])
+def test_a_call_that_is_wrong_is_not_repeated(answers, crm, status, body):
+    answers.say(status, body)
+
+    failure(read, crm, CrmNever)
+
+    assert len(answers.requests) == 1
+
+
+@pytest.mark.parametrize("status", [401, 403])
+@pytest.mark.parametrize("body", [HTML, b"", b'{"message":"no"}'], ids=["html", "empty", "json"])
+def test_a_refused_token_stops_the_connection(answers, crm, status, body):
+    answers.say(status, body)
+
+    failure(read, crm, CrmUnreachable)
+
+    assert len(answers.requests) == 1
+
+
+def test_missing_scopes_are_named(answers, crm):
+    answers.say(
+        403,
+        {
+            "category": "MISSING_SCOPES",
+            "message": "This app has not been granted all required scopes",
+            "errors": [{"context": {"requiredGranularScopes": ["crm.objects.contacts.read"]}}],
+        },
+    )
+
+    error = failure(read, crm, CrmUnreachable)
+
+    assert "crm.objects.contacts.read" in error.message
+    assert error.code == "MISSING_SCOPES"
+    assert error.crm_message == "This app has not been granted all required scopes"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [{"message": 5, "errors": 5}, {"errors": [5, {"message": [1]}], "context": []}, [1], "x", None],
+    ids=repr,
+)
+def test_an_error_of_any_shape_is_an_error_of_ours(answers, crm, body):
+    for status in (400, 403, 429, 500, 500):
+        answers.say(status, body)
+    for kind in (CrmNever, CrmUnreachable, CrmPaced, CrmAgain):
+        failure(read, crm, kind)
+
+
+# -- the wire
+
+
+def test_calls_of_all_kinds_share_one_connection(answers, crm):
+    answers.employ("5501")
+    for _ in range(5):
+        answers.say(200, GOOD)
+        read(crm)
+        answers.say(200, GOOD)
+        write(crm)
+    answers.say(400, HTML)
+    failure(read, crm, CrmNever)
+    answers.say(200, {"portalId": 1})
+    crm.account_id()
+
+    assert len(answers.requests) == 13
+    assert answers.connections == 1
+
+
+def test_a_connection_that_was_dropped_is_asked_once_more(answers, crm):
+    answers.say(0)
+    answers.say(200, GOOD)
+
+    assert list(read(crm)) == ["1"]
+
+
+def test_a_truncated_answer_is_tried_again(answers, crm):
+    for _ in range(2):
+        answers.say(200, GOOD, Content_Length="5000", Connection="close")
+    answers.say(200, GOOD)
+
+    failure(read, crm, CrmAgain)
+
+    assert len(answers.requests) == 2
+
+
+def test_a_server_that_is_not_there_is_unreachable(connect):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+
+    error = failure(read, connect(f"http://127.0.0.1:{port}"), CrmUnreachable)
+
+    assert error.code == "no_connection"
+
+
+def test_a_server_without_tls_is_unreachable(answers, connect):
+    failure(read, connect(answers.url.replace("http:", "https:")), CrmUnreachable)
+
+
+@pytest.mark.parametrize("fault", [pytest.param(-1, id="silent"), pytest.param(-2, id="slow")])
+def test_an_answer_that_does_not_come_ends_the_call(answers, fault):
+    client = HubSpotClient(
+        HubSpotSettings(
+            name="hubspot",
+            access_token=TOKEN,
+            client_secret="secret",
+            public_url="https://connector.example.test",
+            base_url=answers.url,
+        ),
+        clock=time.monotonic,
+    )
+    answers.say(fault, b'{"results": []' + b" " * 200 + b"}")
+    answers.say(200, {"results": []})
+    deadline = time.monotonic() + 1.2
+
+    with pytest.raises(CrmAgain):
+        client.read_batch("contacts", ["1"], properties=["email"], deadline=deadline)
+
+    assert len(answers.requests) == 1
+    client.close()
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_a_redirect_is_not_followed_and_the_token_goes_nowhere(answers, elsewhere, crm, status):
+    answers.employ("5501")
+    for call in (read, write):
+        answers.say(status, b"", Location=elsewhere.url + "/crm")
+        assert failure(call, crm, CrmUnreachable).code == "redirected"
+    answers.say(status, b"", Location=elsewhere.url + "/account")
+    failure(lambda crm: crm.account_id(), crm, CrmUnreachable)
+
+    assert elsewhere.requests == []
+    assert elsewhere.connections == 0
+
+
+def test_a_record_id_that_looks_like_an_address_stays_in_the_body(answers, elsewhere, crm):
+    answers.say(200, {"results": []})
+
+    crm.read_records("contacts/../../x?y=", [elsewhere.url])
+
+    assert answers.paths() == ["/crm/v3/objects/contacts%2F..%2F..%2Fx%3Fy%3D/batch/read"]
+    assert elsewhere.connections == 0
+
+
+# -- the token
+
+
+def test_the_token_is_in_no_error_no_log_and_no_repr(answers, crm, caplog):
+    caplog.set_level(logging.DEBUG)
+    echo = f"you sent Bearer {TOKEN}"
+    seen = [repr(crm), repr(vars(crm))]
+    for status in (400, 401, 403, 429, 500, 500, 302, 200, 200, 0, 0):
+        answers.say(status, {"message": echo, "errors": [{"code": "X", "message": echo}]})
+    for _ in range(8):
+        try:
+            read(crm)
+        except CrmError as error:
+            seen += [str(error), repr(vars(error)), "".join(traceback.format_exception(error))]
+    answers.employ("5501")
+    answers.say(207, {"results": [], "errors": [{"message": echo, "context": {"ids": ["1"]}}]})
+    seen.append(repr(write(crm)))
+
+    assert len(seen) > 20
+    assert TOKEN not in "".join(seen)
+    assert TOKEN not in caplog.text
+
+
+@pytest.mark.parametrize("token", ["", " ", "a b", "tok\nen", "tök", "token\r\nX: 1"], ids=ascii)
+def test_a_token_that_cannot_be_sent_is_a_bad_setting_and_not_quoted(token):
+    with pytest.raises(BadSettings) as caught:
+        hubspot.crm(settings(access_token=token))
+
+    assert not token.strip() or token not in caught.value.message
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"api_version": "v4/../x"}, {"api_version": "2026"}, {"api_version": ""}, {"base_url": "x"}],
+    ids=repr,
+)
+def test_a_setting_that_cannot_work_does_not_start(changes):
+    with pytest.raises(BadSettings):
+        hubspot.crm(settings(**changes))
+
+
+def settings(**changes):
+    values = {
+        "name": "hubspot",
+        "access_token": TOKEN,
+        "client_secret": "secret",
+        "public_url": "https://connector.example.test",
+    }
+    return HubSpotSettings(**(values | changes))
+
+
+def test_a_connection_may_be_made_more_than_once():
+    first, second = hubspot.crm(settings()), hubspot.crm(settings())
+
+    assert first is not second
+
+
+def test_closing_twice_is_fine(answers, crm):
+    answers.say(200, GOOD)
+    read(crm)
+
+    crm.close()
+    crm.close()
