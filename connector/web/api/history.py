@@ -1,0 +1,45 @@
+"""What was assigned in a pool."""
+
+from __future__ import annotations
+
+from flask import Response
+
+from connector.errors import BadInput, Pointer
+from connector.store import assignments
+from connector.web import answers, presentation, schemas
+from connector.web.api.pools import existing
+from connector.web.context import reading
+from connector.web.documented import blueprint
+
+api = blueprint("history")
+
+
+@api.get("/pools/<pool_id>/history", responses={200: answers.History})
+def show_history(path: schemas.PoolPath, query: schemas.HistoryQuery) -> Response:
+    """Show a pool's history, newest first."""
+    before = _sequence(query.cursor)
+    with reading() as session:
+        existing(session, path.pool_id)
+        found = assignments.history(
+            session,
+            path.pool_id,
+            lead_id=query.lead_id,
+            user_id=query.user_id,
+            since=query.since,
+            until=query.until,
+            before_sequence=before,
+            limit=query.limit + 1,
+        )
+    page = found[: query.limit]
+    cursor = str(page[-1].sequence) if len(found) > len(page) else None
+    body = answers.History([presentation.history_row(row) for row in page])
+    return answers.answer(body, headers=answers.next_page(cursor))
+
+
+def _sequence(cursor: str | None) -> int | None:
+    if cursor is None:
+        return None
+    if not (cursor.isascii() and cursor.isdigit() and len(cursor) <= 18):
+        detail = "is no cursor; take it from the Link header"
+        raise BadInput(f"/cursor: {detail}", errors=[Pointer("/cursor", detail)])
+    return int(cursor)

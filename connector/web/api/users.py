@@ -1,0 +1,87 @@
+"""Users and the owner ids under which CRMs know them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from flask import Response
+
+from connector.errors import BadInput, NotFound, Pointer
+from connector.model import User
+from connector.store import users
+from connector.web import answers, presentation, schemas
+from connector.web.context import current, reading, writing
+from connector.web.documented import blueprint
+
+api = blueprint("users")
+
+
+@api.get("/users", responses={200: answers.Users})
+def list_users(query: schemas.Page) -> Response:
+    """List users by id."""
+    with reading() as session:
+        found = users.listed(session, query.cursor, query.limit + 1)
+    page = found[: query.limit]
+    cursor = page[-1].id if len(found) > len(page) else None
+    body = answers.Users([presentation.user(user) for user in page])
+    return answers.answer(body, headers=answers.next_page(cursor))
+
+
+@api.get("/users/<user_id>", responses={200: answers.User})
+def show_user(path: schemas.UserPath) -> Response:
+    """Show a user."""
+    with reading() as session:
+        found = users.get(session, path.user_id)
+    if found is None:
+        raise _unknown(path.user_id)
+    return answers.answer(presentation.user(found))
+
+
+@api.put("/users/<user_id>", responses={200: answers.User, 201: answers.User})
+def put_user(path: schemas.UserPath, body: schemas.NewUser) -> Response:
+    """Make a user or replace one; what is left out takes its default."""
+    user = User(
+        id=path.user_id,
+        name=body.name or path.user_id,
+        email=body.email,
+        active=body.active,
+        time_zone=body.time_zone,
+        owners=_owners(body.owners),
+    )
+    with writing() as session:
+        created = users.put(session, user, current().clock())
+    return answers.answer(presentation.user(user), 201 if created else 200)
+
+
+@api.patch("/users/<user_id>", responses={200: answers.User})
+def change_user(path: schemas.UserPath, body: schemas.UserPatch) -> Response:
+    """Change the given fields of a user."""
+    given = {name: getattr(body, name) for name in body.model_fields_set - {"daily_quota"}}
+    if "owners" in given:
+        given["owners"] = _owners(body.owners)
+    with writing() as session:
+        found = users.get(session, path.user_id)
+        if found is None:
+            raise _unknown(path.user_id)
+        changed = replace(found, **given)
+        users.put(session, changed, current().clock())
+    return answers.answer(presentation.user(changed))
+
+
+def _unknown(user_id: str) -> NotFound:
+    return NotFound(f"There is no user {user_id!r}. PUT makes one.", code="user_not_found")
+
+
+def _owners(given: Mapping[str, str]) -> dict[str, str]:
+    """Owner ids in the form that their CRM's records show; other connections' as given."""
+    owners = {}
+    for connection, raw in given.items():
+        receiver = current().receivers.get(connection)
+        owner_id = receiver.owner_id(raw) if receiver else raw
+        if owner_id is None:
+            pointer = "/owners/" + connection.replace("~", "~0").replace("/", "~1")
+            detail = f"{raw!r} cannot be the id of an owner of {connection}"
+            raise BadInput(f"{pointer}: {detail}", errors=[Pointer(pointer, detail)])
+        owners[connection] = owner_id
+    return owners

@@ -1,0 +1,106 @@
+"""History and single assignments over HTTP."""
+
+import pytest
+
+from connector.store.database import Database
+from tests.web.conftest import World
+
+
+@pytest.fixture
+def world(database: Database) -> World:
+    return World(database)
+
+
+def test_history_is_newest_first(api) -> None:
+    pool_id = api.pool("u1", "u2")
+    ids = [api.assign(pool_id, f"L{n}").json["assignment_id"] for n in range(3)]
+    rows = api.get(f"/round-robin/pools/{pool_id}/history").json
+    assert [row["assignment_id"] for row in rows] == ids[::-1]
+    assert rows[0] == {
+        "lead_id": "L2",
+        "assigned_user_id": "u1",
+        "assigned_user_name": "u1",
+        "assigned_at": "2026-10-15T12:00:00Z",
+        "assignment_id": ids[2],
+        "sequence": 3,
+        "status": "assigned",
+        "reason": "rotation",
+        "sticky_step": None,
+        "record": None,
+        "write_back": "none",
+    }
+
+
+def test_history_is_found_by_lead_and_by_user(api) -> None:
+    pool_id = api.pool("u1", "u2")
+    for n in range(4):
+        api.assign(pool_id, f"L{n}")
+    path = f"/round-robin/pools/{pool_id}/history"
+    assert [row["lead_id"] for row in api.get(f"{path}?lead_id=L1").json] == ["L1"]
+    assert [row["lead_id"] for row in api.get(f"{path}?user_id=u2").json] == ["L3", "L1"]
+
+
+def test_from_is_inclusive_and_to_is_not(api, world) -> None:
+    pool_id = api.pool("u1")
+    for n in range(3):
+        api.assign(pool_id, f"L{n}")
+        world.later(hours=1)
+    path = f"/round-robin/pools/{pool_id}/history"
+    found = api.get(f"{path}?from=2026-10-15T12:00:00Z&to=2026-10-15T14:00:00Z").json
+    assert [row["lead_id"] for row in found] == ["L1", "L0"]
+    found = api.get(f"{path}?from=2026-10-15T15:00:00%2B02:00").json
+    assert [row["lead_id"] for row in found] == ["L2", "L1"]
+
+
+@pytest.mark.parametrize("moment", ["2026-10-15", "2026-10-15T12:00:00", "1760000000", "now", ""])
+def test_a_moment_needs_date_time_and_zone(api, moment) -> None:
+    refused = api.get(f"/round-robin/pools/{api.pool()}/history?from={moment}")
+    assert refused.status_code == 422
+    assert refused.json["errors"][0]["pointer"] == "/from"
+
+
+def test_the_links_lead_through_the_whole_history_once(api) -> None:
+    pool_id = api.pool("u1", "u2")
+    for n in range(5):
+        api.assign(pool_id, f"L{n}")
+    path, seen = f"/round-robin/pools/{pool_id}/history?limit=2", []
+    while path:
+        page = api.get(path)
+        seen += [row["sequence"] for row in page.json]
+        link = page.headers.get("Link", "")
+        path = link[1 : link.index(">")] if link else ""
+    assert seen == [5, 4, 3, 2, 1]
+
+
+@pytest.mark.parametrize("query", ["limit=0", "limit=1001", "limit=1_0", "limit=x", "cursor=-1"])
+def test_a_bad_page_is_refused(api, query) -> None:
+    assert api.get(f"/round-robin/pools/{api.pool()}/history?{query}").status_code == 422
+
+
+def test_an_unknown_or_repeated_parameter_is_refused(api) -> None:
+    path = f"/round-robin/pools/{api.pool()}/history"
+    assert api.get(f"{path}?lead=L1").json["errors"][0]["pointer"] == "/lead"
+    assert api.get(f"{path}?lead_id=L1&lead_id=L2").status_code == 422
+
+
+def test_an_assignment_shows_the_whole_decision(api) -> None:
+    pool_id = api.pool("u1", "u2")
+    made = api.assign(pool_id, "L1").json
+    whole = api.get(f"/round-robin/assignments/{made['assignment_id']}").json
+    assert made.items() <= whole.items()
+    assert whole["order"] == ["u1", "u2"]
+    assert whole["route"]["pool_id"] == pool_id
+    assert [check["step"] for check in whole["checks"]] == ["earlier_assignment"]
+    assert whole["current"] is True
+    assert whole["write_back"] == {
+        "state": "none",
+        "attempts": 0,
+        "last_error": None,
+        "crm_message": None,
+        "next_try_at": None,
+    }
+
+
+def test_an_unknown_assignment_is_not_found(api) -> None:
+    missing = api.get("/round-robin/assignments/none")
+    assert (missing.status_code, missing.json["code"]) == (404, "assignment_not_found")
