@@ -9,4 +9,24 @@
 - `worker`    the loop that runs both
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from flask import Flask
+
+    from config import Settings
+
 __version__ = "0.1.0"
+
+
+def create_app(
+    settings: Settings | None = None, *, clock: Callable[[], datetime] | None = None
+) -> Flask:
+    """The web application as a WSGI callable; settings come from the environment unless given."""
+    from connector import wiring  # imports everything, so only when asked for
+
+    return wiring.create_app(settings, clock=clock)

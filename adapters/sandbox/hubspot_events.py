@@ -1,0 +1,98 @@
+"""Webhook events of HubSpot apps as they go over the wire, and how such a request is signed.
+
+Written from HubSpot's published description alone, so that it can catch a mistake in the adapter.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+from datetime import datetime
+from typing import Any
+
+from adapters.sandbox.hubspot_portal import Change
+from adapters.sandbox.hubspot_schema import TYPE_IDS, singular
+
+CLASSIC_TYPES = frozenset({"contacts", "companies", "deals", "tickets"})
+# The only percent signs that HubSpot resolves before it signs an address.
+_DECODED = {
+    "%3A": ":", "%2F": "/", "%3F": "?", "%40": "@", "%21": "!", "%24": "$",
+    "%27": "'", "%28": "(", "%29": ")", "%2A": "*", "%2C": ",", "%3B": ";",
+}  # fmt: skip
+
+
+def milliseconds(at: datetime) -> int:
+    """A moment as HubSpot's events and headers tell it."""
+    return int(at.timestamp() * 1000)
+
+
+def event(
+    change: Change, *, generic: bool, event_id: int, portal_id: str, app_id: str
+) -> dict[str, Any]:
+    """One event at its first delivery.
+
+    ``generic`` is the ``object.*`` form with ``objectTypeId``; leads have no other form.
+    """
+    generic = generic or change.object_type not in CLASSIC_TYPES
+    prefix = "object" if generic else singular(change.object_type).lower()
+    told: dict[str, Any] = {
+        "eventId": event_id,
+        "subscriptionId": _subscription(change),
+        "portalId": int(portal_id),
+        "appId": int(app_id),
+        "occurredAt": milliseconds(change.at),
+        "subscriptionType": f"{prefix}.{change.kind}",
+        "attemptNumber": 0,
+        "objectId": int(change.record_id),
+        "changeSource": change.source.kind,
+    }
+    if generic:
+        told["objectTypeId"] = TYPE_IDS[change.object_type]
+    if change.source.id and change.kind != "creation":
+        told["sourceId"] = change.source.id
+    return told | _details(change, generic=generic)
+
+
+def _details(change: Change, *, generic: bool) -> dict[str, Any]:
+    match change.kind:
+        case "creation":
+            return {"changeFlag": "NEW" if generic else "CREATED"}
+        case "deletion":
+            return {"changeFlag": "DELETED"}
+        case "restore":
+            return {}
+        case "propertyChange":
+            sensitive = {"isSensitive": False} if generic else {}
+            return {"propertyName": change.name, "propertyValue": change.value, **sensitive}
+        case "merge":
+            new = {"newObjectId": int(change.new_id)} if change.new_id else {}
+            return {
+                "primaryObjectId": int(change.primary_id or change.record_id),
+                "mergedObjectIds": [int(one) for one in change.merged_ids],
+                "numberOfPropertiesMoved": 1,
+                **new,
+            }
+
+
+def _subscription(change: Change) -> int:
+    kinds = ("creation", "propertyChange", "deletion", "restore", "merge")
+    return 70 + 10 * list(TYPE_IDS).index(change.object_type) + kinds.index(change.kind)
+
+
+def signed_headers(*, secret: str, url: str, body: bytes, at: datetime) -> dict[str, str]:
+    """The headers of a POST of app events: the v1 signature and, beside it, v3."""
+    stamp = str(milliseconds(at))
+    decoded = url
+    for escape, character in _DECODED.items():
+        decoded = decoded.replace(escape, character).replace(escape.lower(), character)
+    signed = b"POST" + decoded.encode() + body + stamp.encode()
+    v3 = base64.b64encode(hmac.digest(secret.encode(), signed, "sha256")).decode()
+    return {
+        "Content-Type": "application/json",
+        "User-Agent": "HubSpot Connect 2.0 (http://dev.hubspot.com/) - sandbox",
+        "X-HubSpot-Signature": hashlib.sha256(secret.encode() + body).hexdigest(),
+        "X-HubSpot-Signature-Version": "v1",
+        "X-HubSpot-Signature-v3": v3,
+        "X-HubSpot-Request-Timestamp": stamp,
+    }

@@ -1,0 +1,6 @@
+"""Runs every benchmark."""
+
+from benchmarks import engine, flow
+
+for run in (engine.run, flow.run):
+    run()

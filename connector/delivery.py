@@ -1,0 +1,205 @@
+"""Decisions become owners in the CRM: look, write, look at what came of it, record.
+
+Before a write the record is read: an owner who is there already wins, and a reply that was lost is
+found. So sending the same batch twice does no harm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from connector import dispatch, setbacks
+from connector.errors import CrmError, CrmNever, CrmPaced, CrmUnreachable
+from connector.model import (
+    CrmRecord,
+    Decision,
+    ExistingOwner,
+    Outcome,
+    OwnerWrite,
+    Reason,
+    Result,
+    Status,
+)
+from connector.ports import Crm
+from connector.reading import read_each
+from connector.store import assignments, outbox, pools, users
+from connector.store.database import Database, Session
+from connector.store.lanes import Claim
+from connector.store.outbox import OutboxItem
+
+LONGEST_WORK = timedelta(seconds=20)  # after that no further call is started within one claim
+
+
+@dataclass(slots=True, kw_only=True)
+class Settled:
+    """How each owner write of a batch ended, and whether the connection must pause."""
+
+    done: list[OutboxItem] = field(default_factory=list)
+    kept: list[tuple[OutboxItem, CrmRecord]] = field(default_factory=list)
+    refused: list[tuple[OutboxItem, Outcome]] = field(default_factory=list)
+    never: list[tuple[OutboxItem, Outcome]] = field(default_factory=list)
+    again: list[tuple[OutboxItem, Outcome]] = field(default_factory=list)
+    untried: list[OutboxItem] = field(default_factory=list)
+    pause: CrmError | None = None
+
+
+def deliver(
+    database: Database, claim: Claim, crm: Crm, *, clock: Callable[[], datetime], chance: float
+) -> Settled | None:
+    """Work a claimed batch of owner writes; None when the claim was lost meanwhile."""
+    settled = Settled()
+    _send(claim.outbox, crm, settled, clock)
+    with database.write() as session:
+        now = clock()
+        if not setbacks.hand_back(session, claim, settled.pause, now=now):
+            return None
+        _record(session, claim.connection, settled, now=now, chance=chance)
+    return settled
+
+
+def _send(
+    items: Sequence[OutboxItem], crm: Crm, settled: Settled, clock: Callable[[], datetime]
+) -> None:
+    """Read, compare and write. A batch that is refused as a whole is cut in halves."""
+    started = clock()
+    object_type = items[0].object_type
+    waiting = [list(items)]
+    try:
+        ids = [item.record_id for item in items]
+        records, unreadable = read_each(crm, object_type, ids)
+        for item in items:
+            if item.record_id in unreadable:
+                settled.never.append(failed(item, Result.NEVER, unreadable[item.record_id]))
+        readable = [item for item in items if item.record_id not in unreadable]
+        waiting = [_compare(readable, records, settled)]
+        while waiting and clock() - started <= LONGEST_WORK:
+            batch = waiting[0]
+            if batch:
+                try:
+                    outcomes = crm.write_owners(object_type, [_write_of(item) for item in batch])
+                except CrmNever as refusal:
+                    waiting[:1] = _halves(batch, refusal, settled)
+                    continue
+                _sort(batch, outcomes, settled)
+            del waiting[0]
+    except (CrmPaced, CrmUnreachable) as pause:
+        settled.pause = pause
+    except CrmError as failure:
+        # The outcome is unknown: the next try reads first.
+        settled.again.extend(failed(item, Result.AGAIN, failure) for item in waiting[0])
+        del waiting[0]
+    settled.untried.extend(item for batch in waiting for item in batch)
+
+
+def _compare(
+    items: Sequence[OutboxItem], records: Mapping[str, CrmRecord], settled: Settled
+) -> list[OutboxItem]:
+    """The writes that are still to be made, given how the records stand."""
+    to_write: list[OutboxItem] = []
+    for item in items:
+        seen = records.get(item.record_id)
+        if seen is None or (seen.survivor_id and seen.survivor_id != item.record_id):
+            gone = Outcome(
+                record_id=item.record_id,
+                result=Result.NEVER,
+                code="record_gone",
+                message="The record does not exist any more.",
+            )
+            settled.never.append((item, gone))
+        elif seen.owner_id == item.owner_id:
+            settled.done.append(item)
+        elif seen.owner_stays:
+            settled.kept.append((item, seen))
+        else:
+            to_write.append(item)
+    return to_write
+
+
+def _halves(batch: list[OutboxItem], refusal: CrmNever, settled: Settled) -> list[list[OutboxItem]]:
+    """A refused batch as two; a refused single write is a dead letter."""
+    if len(batch) == 1:
+        settled.never.append(failed(batch[0], Result.NEVER, refusal))
+        return []
+    middle = len(batch) // 2
+    return [batch[:middle], batch[middle:]]
+
+
+def failed(item: OutboxItem, result: Result, error: CrmError) -> tuple[OutboxItem, Outcome]:
+    """The outcome of one write of a call that failed as a whole."""
+    words = error.crm_message or error.message
+    return item, Outcome(record_id=item.record_id, result=result, code=error.code, message=words)
+
+
+def _sort(batch: Sequence[OutboxItem], outcomes: Sequence[Outcome], settled: Settled) -> None:
+    for item, outcome in zip(batch, outcomes, strict=True):
+        match outcome.result:
+            case Result.DONE:
+                settled.done.append(item)
+            case Result.AGAIN:
+                settled.again.append((item, outcome))
+            case Result.NEVER:
+                settled.never.append((item, outcome))
+            case Result.REFUSED_OWNER:
+                settled.refused.append((item, outcome))
+
+
+def _record(
+    session: Session, connection: str, settled: Settled, *, now: datetime, chance: float
+) -> None:
+    changed = [item for item, _ in (*settled.kept, *settled.refused)]
+    rows = assignments.find(session, [item.assignment_id for item in changed])
+    pools.lock(session, {row.pool_id for row in rows.values() if row.pool_id})
+    outbox.settle_done(session, settled.done, now)
+    outbox.kill(session, settled.never, now)
+    outbox.give_back(session, settled.untried)
+    setbacks.postpone_writes(session, settled.again, now=now, chance=chance)
+    _keep_existing_owners(session, connection, settled, now)
+    _pass_on_refused(session, connection, settled, now)
+
+
+def _keep_existing_owners(
+    session: Session, connection: str, settled: Settled, now: datetime
+) -> None:
+    """An owner who appeared meanwhile stays; the turn goes back to the user we had chosen."""
+    counted = outbox.settle_kept(session, [item for item, _ in settled.kept], now)
+    rows = assignments.find(session, counted)
+    owner_ids = {seen.owner_id for _, seen in settled.kept if seen.owner_id}
+    people = users.by_owner(session, connection, owner_ids)
+    for item, seen in settled.kept:
+        row = rows.get(item.assignment_id)
+        if row is None or seen.owner_id is None:
+            continue
+        if row.pool_id and row.user_id and row.member_id:
+            pools.owe(session, row.pool_id, row.user_id)
+        user = people.get(seen.owner_id)
+        lead = dispatch.lead_of(
+            row, existing_owner=ExistingOwner(owner_id=seen.owner_id, user=user)
+        )
+        decision = Decision(
+            lead=lead,
+            pool_id=row.pool_id,
+            status=Status.KEPT,
+            reason=Reason.KEPT_EXISTING_OWNER,
+            user=user,
+            decided_at=now,
+            route=row.route,
+        )
+        dispatch.record(session, decision, now=now)
+
+
+def _pass_on_refused(session: Session, connection: str, settled: Settled, now: datetime) -> None:
+    """A user whom the CRM refuses is inactive there from now on; the next one gets the lead."""
+    counted = outbox.settle_refused(session, [item for item, _ in settled.refused], now)
+    rows = assignments.find(session, counted)
+    for item, outcome in settled.refused:
+        row = rows.get(item.assignment_id)
+        if row is None or row.user_id is None:
+            continue
+        users.refuse(session, row.user_id, connection)
+        dispatch.amend(session, row, outcome, now=now)
+
+
+def _write_of(item: OutboxItem) -> OwnerWrite:
+    return OwnerWrite(record_id=item.record_id, owner_id=item.owner_id)

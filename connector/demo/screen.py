@@ -1,0 +1,128 @@
+"""What a person sees of the demo: one screen that moves, then one that says what came out.
+
+Without a terminal each new assignment is a line and the end is the same two tables.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from statistics import median, quantiles
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.table import Table
+from rich.text import Text
+
+from connector.demo.checks import Check, first_writes, record_calls, spread
+from connector.demo.watch import Row, Watch
+from connector.demo.world import PLANNED, World
+
+LINES = 10  # of the stream of assignments
+
+WHY = {
+    "rotation": "in turn",
+    "owed": "owed a turn",
+    "sticky": "owned already",
+    "kept_existing_owner": "an owner appeared first",
+    "no_member_available": "held: nobody available",
+}
+
+
+class Screen:
+    """Writes to standard output; moves only on a terminal."""
+
+    def __init__(self) -> None:
+        self._console = Console(highlight=False)
+        self._stream: deque[Row] = deque(maxlen=LINES)
+        self._live: Live | None = None
+
+    def tell(self, sentence: str) -> None:
+        """One line above everything else."""
+        self._console.print(sentence)
+
+    @contextmanager
+    def live(self, watch: Watch) -> Iterator[None]:
+        """Show the stream and the progress while the block runs."""
+        if not self._console.is_terminal:
+            yield
+            return
+        with Live(console=self._console, refresh_per_second=8) as live:
+            self._live = live
+            yield
+            live.update(self._moving(watch))
+        self._live = None
+
+    def show_new(self, rows: list[Row], watch: Watch) -> None:
+        """Add these assignments to the stream."""
+        self._stream.extend(rows)
+        if self._live:
+            self._live.update(self._moving(watch))
+            return
+        for row in rows:
+            self._console.print(_line(row, watch))
+
+    def show_result(self, world: World, watch: Watch, checks: list[Check]) -> None:
+        """The summary, the spread over the users, and what was checked."""
+        self._console.print(_summary(world, watch))
+        self._console.print(_spread(watch))
+        self._console.print(_checked(checks))
+
+    def _moving(self, watch: Watch) -> RenderableType:
+        bars = Progress(TextColumn("{task.description:<12}"), BarColumn(44), MofNCompleteColumn())
+        for connection, total in PLANNED.items():
+            bars.add_task(connection, total=total, completed=watch.settled(connection))
+        return Group(*(_line(row, watch) for row in self._stream), Text(), bars)
+
+
+def _line(row: Row, watch: Watch) -> Text:
+    connection, _, record_id = row["lead_id"].split(":")
+    line = Text(f"{connection:<11}", style="cyan")
+    line.append(f"{record_id:<19}", style="default")
+    line.append(f"{row['assigned_user_name'] or 'its owner':<10}", style="bold green")
+    line.append(f"{watch.pools[row['pool_id']]:<17}", style="default")
+    line.append(WHY.get(row["reason"], row["reason"]), style="dim")
+    return line
+
+
+def _summary(world: World, watch: Watch) -> Table:
+    rows = list(watch.rows.values())
+    made = {lead_id: lead.at for lead_id, lead in world.leads.items()}
+    seconds = [at - made[lead_id] for lead_id, at in first_writes(world).items()]
+    calls = record_calls(world)
+    reads, writes = (sum(of[kind] for of in calls.values()) for kind in (0, 1))
+    table = Table(title="Leads", show_header=False, title_justify="left")
+    table.add_column(style="dim")
+    table.add_column(justify="right")
+    table.add_row("in", str(len(world.leads)))
+    table.add_row("assigned by turn", str(sum(row["status"] == "assigned" for row in rows)))
+    table.add_row("sticky (owner stayed)", str(sum(row["status"] == "kept" for row in rows)))
+    table.add_row("held", str(sum(row["status"] == "held" for row in rows)))
+    table.add_row("owners written", str(sum(row["write_back"] == "done" for row in rows)))
+    table.add_row("record reads and writes", f"{reads} + {writes}")
+    if len(seconds) > 1:
+        table.add_row("seconds to owner, median", f"{median(seconds):.2f}")
+        table.add_row("seconds to owner, p95", f"{quantiles(seconds, n=20)[-1]:.2f}")
+    return table
+
+
+def _spread(watch: Watch) -> Table:
+    table = Table(title="Turns", title_justify="left")
+    table.add_column("pool")
+    table.add_column("turns by user")
+    for pool, turns in spread(watch).items():
+        table.add_row(pool, "   ".join(f"{name} {count}" for name, count in sorted(turns.items())))
+    return table
+
+
+def _checked(checks: list[Check]) -> Table:
+    table = Table(title="Checked", title_justify="left")
+    table.add_column("")
+    table.add_column("promise")
+    table.add_column("found", style="dim")
+    for check in checks:
+        mark = Text("held", style="green") if check.held else Text("BROKEN", style="bold red")
+        table.add_row(mark, check.promise, check.figures)
+    return table

@@ -1,0 +1,222 @@
+"""Events become decisions: read the records, then decide and record in one commit.
+
+For each record the CRM is asked how it stands now; the event only says where to look. So an event
+that comes twice, late or out of order does no harm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from connector import dispatch
+from connector.model import (
+    Assignment,
+    CrmRecord,
+    Decision,
+    EventKind,
+    ExistingOwner,
+    Lead,
+    Reason,
+    Record,
+    Status,
+    User,
+    WriteBack,
+)
+from connector.ports import Crm
+from connector.reading import read_each
+from connector.store import assignments, inbox, lanes, users
+from connector.store.database import Database, Session
+from connector.store.inbox import InboxItem
+from connector.store.lanes import Claim
+
+_WRITTEN = (WriteBack.DONE, WriteBack.DEAD)
+
+
+@dataclass(slots=True, kw_only=True)
+class Sorted:
+    """What a batch of events comes to. Every event ends in ``ignored`` or ``taken_in``."""
+
+    to_decide: list[Lead] = field(default_factory=list)
+    anew: set[str] = field(default_factory=set)  # lead ids whose decision no longer stands
+    followed: list[Decision] = field(default_factory=list)  # owners that a person set
+    rewrite: list[Assignment] = field(default_factory=list)  # owner writes that got lost
+    taken_in: list[int] = field(default_factory=list)  # inbox ids
+    ignored: dict[str, list[int]] = field(default_factory=dict)  # reason -> inbox ids
+
+    def ignore(self, items: Sequence[InboxItem], reason: str) -> None:
+        """Nothing follows from these events, for this reason."""
+        self.ignored.setdefault(reason, []).extend(item.id for item in items)
+
+
+def take_in(
+    database: Database, claim: Claim, crm: Crm, *, default_pool: str | None, now: datetime
+) -> Sorted | None:
+    """Work a claimed batch of events; None when the claim was lost and nothing was recorded.
+
+    Raises ``CrmError`` when the records cannot be read; the events are untouched then.
+    """
+    sorted_ = Sorted()
+    items = _without_noise(database, claim, crm, sorted_)
+    object_type = claim.inbox[0].event.object_type
+    ids = list(dict.fromkeys(item.event.record_id for item in items))
+    found, unreadable = read_each(crm, object_type, ids)
+    with database.write() as session:
+        if not lanes.release(session, claim, now=now):
+            return None
+        for item in items:
+            if refusal := unreadable.get(item.event.record_id):
+                inbox.kill(session, [item.id], str(refusal), now)
+        readable = [item for item in items if item.event.record_id not in unreadable]
+        _sort(session, claim.connection, readable, found, sorted_, now)
+        _record(session, sorted_, default_pool=default_pool, now=now)
+    return sorted_
+
+
+def _without_noise(database: Database, claim: Claim, crm: Crm, sorted_: Sorted) -> list[InboxItem]:
+    """The events for which the CRM must be asked: not of a foreign account, not our own echo."""
+    items = claim.inbox
+    account = crm.account_id() if any(item.event.account for item in items) else None
+    foreign = [item for item in items if account and item.event.account not in (None, account)]
+    sorted_.ignore(foreign, "other_portal")
+    own = [item for item in items if item not in foreign]
+    ids = {item.event.record_id for item in own if item.event.owner_id}
+    with database.read() as session:
+        object_type = items[0].event.object_type
+        current = assignments.current_of_records(session, claim.connection, object_type, ids)
+    echoes = [item for item in own if _is_echo(item, current.get(item.event.record_id))]
+    sorted_.ignore(echoes, "own_echo")
+    return [item for item in own if item not in echoes]
+
+
+def _is_echo(item: InboxItem, row: Assignment | None) -> bool:
+    """Does the event only tell the owner that we wrote?"""
+    wrote = row is not None and row.write_back in (WriteBack.PENDING, WriteBack.DONE)
+    return wrote and row is not None and item.event.owner_id == row.owner_id
+
+
+def _sort(
+    session: Session,
+    connection: str,
+    items: Sequence[InboxItem],
+    found: Mapping[str, CrmRecord],
+    sorted_: Sorted,
+    now: datetime,
+) -> None:
+    if not items:
+        return
+    object_type = items[0].event.object_type
+    alive = {asked: seen.survivor_id or seen.id for asked, seen in found.items()}
+    current = assignments.current_of_records(session, connection, object_type, set(alive.values()))
+    people = users.by_owner(session, connection, {r.owner_id for r in found.values() if r.owner_id})
+    known = users.find(session, {row.user_id for row in current.values() if row.user_id})
+    by_record: dict[str, list[InboxItem]] = {}
+    for item in items:
+        if item.event.record_id in found:
+            by_record.setdefault(alive[item.event.record_id], []).append(item)
+        else:
+            sorted_.ignore([item], "record_gone")
+    for record_id, events in by_record.items():
+        seen = found[events[0].event.record_id]
+        record = Record(connection=connection, object_type=object_type, id=record_id)
+        owner = people.get(seen.owner_id) if seen.owner_id else None
+        lead = _lead(record, seen, owner)
+        row = current.get(record_id)
+        if seen.owner_stays:
+            _sort_owned(lead, row, events, sorted_, now)
+        else:
+            user = known.get(row.user_id) if row and row.user_id else None
+            _sort_unowned(lead, row, user, events, sorted_)
+
+
+def _sort_owned(
+    lead: Lead,
+    row: Assignment | None,
+    events: Sequence[InboxItem],
+    sorted_: Sorted,
+    now: datetime,
+) -> None:
+    """A real person owns the record and keeps it; what is left is to know it."""
+    owner = lead.existing_owner
+    if owner is None:
+        raise ValueError("an owned record has an owner")
+    if row is None or row.status is Status.HELD:
+        sorted_.to_decide.append(lead)  # the engine keeps the owner and says so
+        if row:
+            sorted_.anew.add(lead.id)
+    elif row.owner_id == owner.owner_id:
+        return sorted_.ignore(events, "nothing_new")
+    elif row.write_back is WriteBack.PENDING:
+        return sorted_.ignore(events, "write_pending")  # the write will find this owner
+    else:
+        sorted_.followed.append(
+            Decision(
+                lead=lead,
+                pool_id=row.pool_id,
+                status=Status.REASSIGNED,
+                reason=Reason.MANUAL,
+                user=owner.user,
+                decided_at=now,
+                route=row.route,
+            )
+        )
+    sorted_.taken_in.extend(item.id for item in events)
+    return None
+
+
+def _sort_unowned(
+    lead: Lead,
+    row: Assignment | None,
+    user: User | None,
+    events: Sequence[InboxItem],
+    sorted_: Sorted,
+) -> None:
+    """Nobody owns the record: route it, unless a decision stands that is on its way to the CRM."""
+    cleared = any(
+        item.event.kind is EventKind.OWNER_CHANGED and item.event.owner_id == "" for item in events
+    )
+    if row is None:
+        sorted_.to_decide.append(lead)
+    elif row.status is Status.HELD and row.pool_id:
+        return sorted_.ignore(events, "held_already")
+    elif row.write_back is WriteBack.PENDING and user and user.active:
+        return sorted_.ignore(events, "write_pending")
+    elif row.write_back in _WRITTEN and user and user.active and not cleared:
+        sorted_.rewrite.append(row)  # same user, no turn
+    else:
+        sorted_.to_decide.append(lead)
+        sorted_.anew.add(lead.id)
+    sorted_.taken_in.extend(item.id for item in events)
+    return None
+
+
+def _record(session: Session, sorted_: Sorted, *, default_pool: str | None, now: datetime) -> None:
+    dispatch.assign_routed(
+        session,
+        sorted_.to_decide,
+        default_pool=default_pool,
+        now=now,
+        anew=frozenset(sorted_.anew),
+        lock_too=[decision.pool_id for decision in sorted_.followed if decision.pool_id],
+    )
+    for decision in sorted_.followed:
+        dispatch.record(session, decision, now=now)
+    dispatch.write_again(session, sorted_.rewrite, now=now)
+    inbox.finish(session, sorted_.taken_in, now)
+    for reason, ids in sorted_.ignored.items():
+        inbox.ignore(session, ids, reason, now)
+
+
+def _lead(record: Record, seen: CrmRecord, owner: User | None) -> Lead:
+    existing = None
+    if seen.owner_stays and seen.owner_id:
+        existing = ExistingOwner(owner_id=seen.owner_id, user=owner)
+    return Lead(
+        id=record.lead_id,
+        record=record,
+        email=seen.email,
+        company=seen.company,
+        attributes=seen.attributes,
+        existing_owner=existing,
+    )

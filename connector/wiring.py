@@ -1,0 +1,156 @@
+"""Settings become a database, adapters, an app or a worker. The only module that knows them all."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import NoReturn
+
+import structlog
+from flask import Flask
+
+import adapters
+from config import Settings, load
+from connector import worker
+from connector.ports import Crm, Receiver
+from connector.store import database, lanes, schema
+from connector.store.database import Database
+from connector.web.app import build
+from connector.web.context import WebContext
+
+Clock = Callable[[], datetime]
+
+# Set by the web part, waited on by a worker in the same process.
+WAKE = threading.Event()
+
+log = structlog.get_logger()
+
+
+def utc_now() -> datetime:
+    """The real clock; everything else takes its time as a parameter."""
+    return datetime.now(UTC)  # noqa: TID251
+
+
+def create_app(settings: Settings | None = None, *, clock: Clock | None = None) -> Flask:
+    """The web application. Opens the database, calls nobody, migrates nothing."""
+    settings = settings or load()
+    return build(
+        WebContext(
+            database=database.connect(settings.database_url),
+            clock=clock or utc_now,
+            receivers=receivers(settings),
+            api_token=settings.api_token,
+            default_pool=settings.default_pool,
+            wake=WAKE.set,
+        )
+    )
+
+
+def receivers(settings: Settings) -> dict[str, Receiver]:
+    """The inbound half of each connection, by name."""
+    return {one.name: adapters.adapter(one.kind).receiver(one) for one in settings.connections}
+
+
+@contextmanager
+def workshop(settings: Settings, *, clock: Clock | None = None) -> Iterator[worker.Workshop]:
+    """What the worker's loop needs; closed at the end."""
+    crms: dict[str, Crm] = {
+        one.name: adapters.adapter(one.kind).crm(one) for one in settings.connections
+    }
+    store = database.connect(settings.database_url)
+    try:
+        schema.check(store)
+        with store.write() as session:
+            lanes.ensure(session, list(crms))
+        yield worker.Workshop(
+            database=store,
+            crms=crms,
+            clock=clock or utc_now,
+            holder=f"{socket.gethostname()}:{os.getpid()}:{threading.get_ident()}",
+            default_pool=settings.default_pool,
+        )
+    finally:
+        for crm in crms.values():
+            crm.close()
+        store.close()
+
+
+def open_database(settings: Settings) -> Database:
+    """The database as it is, migrated or not."""
+    return database.connect(settings.database_url)
+
+
+def serve(settings: Settings, host: str, port: int) -> NoReturn:
+    """Become the web server. Raises ``StoreBehind`` or ``BadSettings`` before anything listens."""
+    receivers(settings)
+    _prepare(settings)
+    arguments = ["-c", "python:config.gunicorn", "--bind", f"{host}:{port}", "connector.wsgi:app"]
+    os.execv(sys.executable, [sys.executable, "-m", "gunicorn", *arguments])  # noqa: S606
+
+
+def work(settings: Settings) -> int:
+    """Run the worker until SIGTERM or SIGINT; what was begun is finished. Exit status."""
+    _prepare(settings)
+    crew = Crew(settings)
+    for signum in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(signum, lambda *_: crew.dismiss())
+    crew.start()
+    crew.join()
+    return 0
+
+
+def start_embedded_worker() -> Crew:
+    """Run the worker inside this web process, as a SQLite file wants it."""
+    crew = Crew(load())
+    crew.start()
+    return crew
+
+
+def _prepare(settings: Settings) -> None:
+    """A SQLite file is migrated on the way; PostgreSQL must be migrated, else ``StoreBehind``."""
+    store = open_database(settings)
+    try:
+        if store.is_sqlite:
+            schema.upgrade(store)
+        schema.check(store)
+    finally:
+        store.close()
+
+
+class Crew:
+    """The worker's threads: one for each connection, so that a slow CRM holds up only itself."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._stop = threading.Event()
+        size = max(1, len(settings.connections))
+        self._threads = [
+            threading.Thread(target=self._run, name=f"worker-{number}", daemon=True)
+            for number in range(size)
+        ]
+
+    def start(self) -> None:
+        """Begin to work; does not wait."""
+        log.info("worker_started", threads=len(self._threads))
+        for thread in self._threads:
+            thread.start()
+
+    def dismiss(self) -> None:
+        """Take nothing new. May be called from a signal handler, and more than once."""
+        self._stop.set()
+        WAKE.set()
+
+    def join(self, seconds: float | None = None) -> None:
+        """Wait until what was begun is finished, at most so long."""
+        for thread in self._threads:
+            thread.join(seconds)
+
+    def _run(self) -> None:
+        with workshop(self._settings) as shop:
+            worker.run(shop, stop=self._stop, wake=WAKE)

@@ -1,0 +1,198 @@
+"""The loop that keeps leads moving: claim a connection's work, do it, record it, again.
+
+Any number of threads and processes may run it. Each claim is a lease on one connection; work whose
+process died is claimed again when the lease runs out.
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+import structlog
+
+from connector import delivery, dispatch, intake, setbacks
+from connector.errors import CrmAgain, CrmError, StoreUnavailable
+from connector.model import Result
+from connector.ports import Crm
+from connector.store import assignments, lanes
+from connector.store.database import Database
+from connector.store.lanes import Claim
+
+if TYPE_CHECKING:
+    from config import Settings
+
+LEASE_SECONDS = 50.0  # a claim works at most 20 s + one call of 20 s
+IDLE_SECONDS = 0.5
+ROUTE_EVERY = timedelta(minutes=1)
+
+log = structlog.get_logger()
+
+
+@dataclass(slots=True, kw_only=True)
+class Workshop:
+    """All that the loop needs. One for each thread."""
+
+    database: Database
+    crms: Mapping[str, Crm]  # by connection name
+    clock: Callable[[], datetime]
+    holder: str  # names this process in the leases it takes
+    default_pool: str | None = None
+    chance: Callable[[], float] = random.random
+    routed: tuple[datetime, dispatch.Routing] | None = None  # the last look at leads without pool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drained:
+    """What was worked off."""
+
+    events: int = 0  # taken from the inbox
+    released: int = 0  # held leads that found a user
+    written: int = 0  # owners that the CRM now shows
+    kept: int = 0  # owners of the CRM that stayed
+    refused: int = 0  # users whom the CRM refused; the lead went to the next one
+    dead: int = 0
+    postponed: int = 0
+
+    def __add__(self, other: Drained) -> Drained:
+        names = [one.name for one in fields(self)]
+        return Drained(**{name: getattr(self, name) + getattr(other, name) for name in names})
+
+
+def drain(settings: Settings, *, clock: Callable[[], datetime] | None = None) -> Drained:
+    """Work inbox, outbox and held leads until nothing is due at ``clock()``."""
+    from connector import wiring  # the public entry sits below the module that builds everything
+
+    with wiring.workshop(settings, clock=clock) as shop:
+        return work_off(shop)
+
+
+def work_off(shop: Workshop) -> Drained:
+    """Work until nothing is due at the shop's clock."""
+    total = Drained()
+    while (done := work_once(shop)) is not None:
+        total += done
+    return total
+
+
+def run(shop: Workshop, *, stop: threading.Event, wake: threading.Event) -> None:
+    """Work until ``stop`` is set; what was begun is finished. ``wake`` cuts the idle wait short."""
+    while not stop.is_set():
+        try:
+            if work_once(shop) is not None:
+                continue
+        except StoreUnavailable as error:
+            log.warning("store_unavailable", error=error.message)
+        except Exception:
+            # The lease runs out and the work is claimed again; the loop itself must not end.
+            log.exception("work_failed")
+        wake.wait(IDLE_SECONDS * (0.5 + shop.chance()))
+        wake.clear()
+
+
+def work_once(shop: Workshop) -> Drained | None:
+    """Do one claimed batch, else look after held leads; None when nothing was to be done."""
+    limits = {
+        name: (crm.capabilities.read_batch, crm.capabilities.write_batch)
+        for name, crm in shop.crms.items()
+    }
+    with shop.database.write() as session:
+        claim = lanes.claim(
+            session,
+            holder=shop.holder,
+            now=shop.clock(),
+            lease_seconds=LEASE_SECONDS,
+            limits=limits,
+        )
+    if claim is None:
+        return _release_held(shop)
+    return _deliver(shop, claim) if claim.outbox else _take_in(shop, claim)
+
+
+def _take_in(shop: Workshop, claim: Claim) -> Drained:
+    crm = shop.crms[claim.connection]
+    try:
+        sorted_ = intake.take_in(
+            shop.database, claim, crm, default_pool=shop.default_pool, now=shop.clock()
+        )
+    except StoreUnavailable:
+        raise
+    except Exception as error:
+        return _put_off(shop, claim, error)
+    if sorted_ is None:
+        log.warning("claim_lost", connection=claim.connection)
+        return Drained()
+    log.info("events_taken_in", connection=claim.connection, events=len(claim.inbox))
+    return Drained(events=len(claim.inbox))
+
+
+def _deliver(shop: Workshop, claim: Claim) -> Drained:
+    crm = shop.crms[claim.connection]
+    try:
+        settled = delivery.deliver(
+            shop.database, claim, crm, clock=shop.clock, chance=shop.chance()
+        )
+    except StoreUnavailable:
+        raise
+    except Exception as error:
+        return _put_off(shop, claim, error)
+    if settled is None:
+        log.warning("claim_lost", connection=claim.connection)
+        return Drained()
+    counts = Drained(
+        written=len(settled.done),
+        kept=len(settled.kept),
+        refused=len(settled.refused),
+        dead=len(settled.never),
+        postponed=len(settled.again) + len(settled.untried),
+    )
+    log.info("owners_written", connection=claim.connection, done=counts.written, kept=counts.kept)
+    if settled.pause:
+        log.warning("connection_paused", connection=claim.connection, why=settled.pause.message)
+    return counts
+
+
+def _put_off(shop: Workshop, claim: Claim, error: Exception) -> Drained:
+    """Record that the claimed work failed as a whole; it is tried again later."""
+    if not isinstance(error, CrmError):
+        log.exception("work_failed", connection=claim.connection)
+        error = CrmAgain(f"Lead Rota itself failed: {type(error).__name__}.", code="internal_error")
+    log.warning("work_put_off", connection=claim.connection, code=error.code, why=error.message)
+    with shop.database.write() as session:
+        now, chance = shop.clock(), shop.chance()
+        if setbacks.hand_back(session, claim, error, now=now):
+            setbacks.postpone_events(session, claim.inbox, error, now=now, chance=chance)
+            failed = [delivery.failed(item, Result.AGAIN, error) for item in claim.outbox]
+            setbacks.postpone_writes(session, failed, now=now, chance=chance)
+    return Drained(postponed=len(claim.inbox) + len(claim.outbox))
+
+
+def _release_held(shop: Workshop) -> Drained | None:
+    """Assign held leads for which there is a pool or a user now."""
+    released = _route_held(shop)
+    with shop.database.read() as session:
+        pool_ids = [
+            pool_id
+            for pool_id in assignments.pools_with_held(session)
+            if dispatch.can_release(session, pool_id)
+        ]
+    for pool_id in pool_ids:
+        with shop.database.write() as session:
+            released += len(dispatch.release_held(session, pool_id, now=shop.clock()))
+    return Drained(released=released) if released else None
+
+
+def _route_held(shop: Workshop) -> int:
+    """Look again at leads that had no pool, when the routing changed and once in a while."""
+    now = shop.clock()
+    with shop.database.read() as session:
+        routing = dispatch.routing(session, shop.default_pool)
+    if shop.routed and shop.routed[1] == routing and now - shop.routed[0] < ROUTE_EVERY:
+        return 0
+    shop.routed = (now, routing)
+    with shop.database.write() as session:
+        return len(dispatch.route_held(session, default_pool=shop.default_pool, now=now))

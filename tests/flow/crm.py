@@ -1,0 +1,95 @@
+"""A CRM in memory behind the port, for tests of what the core makes of a CRM's answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from connector.errors import CrmError
+from connector.model import CrmRecord, Outcome, OwnerWrite, Result
+from connector.ports import Capabilities
+
+
+@dataclass
+class Row:
+    owner_id: str | None = None
+    attributes: Mapping[str, str] = field(default_factory=dict)
+    survivor_id: str | None = None
+
+
+class MemoryCrm:
+    """Keeps records; refuses, loses or fails what ``script`` says; counts its calls."""
+
+    def __init__(self, *, limit: int = 100) -> None:
+        self.capabilities = Capabilities(read_batch=limit, write_batch=limit)
+        self.rows: dict[str, Row] = {}
+        self.inactive: set[str] = set()  # owner ids
+        self.refuse: dict[str, Outcome] = {}  # record id -> what a write comes to
+        self.read_errors: list[CrmError | None] = []
+        self.write_errors: list[CrmError | None] = []
+        self.lose_replies = 0
+        self.bad_ids: Mapping[str, CrmError] = {}  # a batch with one of these fails as a whole
+        self.before_write: Callable[[], None] = lambda: None
+        self.reads: list[list[str]] = []
+        self.writes: list[list[OwnerWrite]] = []
+        self.account: str | None = None
+
+    def create(self, *ids: str, owner: str | None = None, **attributes: str) -> None:
+        for record_id in ids:
+            self.rows[record_id] = Row(owner_id=owner, attributes=attributes)
+
+    def owners(self) -> dict[str, str | None]:
+        return {record_id: row.owner_id for record_id, row in self.rows.items()}
+
+    def account_id(self) -> str | None:
+        return self.account
+
+    def read_records(self, object_type: str, ids: Sequence[str]) -> Mapping[str, CrmRecord]:
+        self.reads.append(list(ids))
+        self._fail(self.read_errors, ids)
+        return {one: self._seen(one) for one in ids if one in self.rows}
+
+    def write_owners(self, object_type: str, writes: Sequence[OwnerWrite]) -> list[Outcome]:
+        self.before_write()
+        self.writes.append(list(writes))
+        self._fail(self.write_errors, [write.record_id for write in writes])
+        outcomes = [self._write(write) for write in writes]
+        if self.lose_replies:
+            self.lose_replies -= 1
+            from connector.errors import CrmAgain
+
+            raise CrmAgain("the connection dropped before the answer")
+        return outcomes
+
+    def close(self) -> None:
+        pass
+
+    def _fail(self, script: list[CrmError | None], ids: Sequence[str]) -> None:
+        if script and (error := script.pop(0)):
+            raise error
+        for record_id in ids:
+            if record_id in self.bad_ids:
+                raise self.bad_ids[record_id]
+
+    def _seen(self, record_id: str) -> CrmRecord:
+        row = self.rows[record_id]
+        return CrmRecord(
+            id=record_id,
+            owner_id=row.owner_id,
+            owner_stays=bool(row.owner_id) and row.owner_id not in self.inactive,
+            attributes=row.attributes,
+            survivor_id=row.survivor_id,
+        )
+
+    def _write(self, write: OwnerWrite) -> Outcome:
+        if write.owner_id in self.inactive:
+            return Outcome(
+                record_id=write.record_id,
+                result=Result.REFUSED_OWNER,
+                code="INACTIVE",
+                message="that user is inactive",
+            )
+        if write.record_id in self.refuse:
+            return self.refuse[write.record_id]
+        self.rows[write.record_id].owner_id = write.owner_id
+        return Outcome(record_id=write.record_id, result=Result.DONE)

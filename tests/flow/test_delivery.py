@@ -1,0 +1,182 @@
+"""From a decision to the owner in the CRM: looked at before, never assumed after."""
+
+from datetime import timedelta
+
+from connector.errors import CrmAgain, CrmNever, CrmPaced, CrmUnreachable
+from connector.model import Outcome, Reason, Result, Status, WriteBack
+from connector.store import lanes, outbox
+from tests.builders import NOON
+
+
+def one_lead(team, names="AB") -> str:
+    pool = team.pool(names)
+    team.crm.create("1")
+    team.tell("1")
+    return pool
+
+
+def test_a_reply_that_was_lost_is_found_by_reading(team) -> None:
+    pool = one_lead(team)
+    team.crm.lose_replies = 1
+    team.work()
+    team.later(seconds=2)
+    team.work()
+    assert len(team.crm.writes) == 1
+    assert [row.write_back for row in team.history(pool)] == [WriteBack.DONE]
+
+
+def test_a_write_that_keeps_failing_is_tried_for_a_day_and_then_a_dead_letter(team) -> None:
+    pool = one_lead(team)
+    team.crm.write_errors = [CrmAgain("503")] * 1000
+    while team.now < NOON + timedelta(hours=26):
+        team.work()
+        team.later(minutes=20)
+    assert [row.write_back for row in team.history(pool)] == [WriteBack.DEAD]
+    assert 20 < len(team.crm.writes) < 60
+
+
+def test_a_write_that_fails_uses_no_second_turn(team) -> None:
+    pool = one_lead(team)
+    team.crm.write_errors = [CrmAgain("503")] * 3
+    for _ in range(4):
+        team.work()
+        team.later(minutes=1)
+    assert [(row.user_id, row.write_back) for row in team.history(pool)] == [("A", WriteBack.DONE)]
+
+
+def test_an_owner_who_appeared_meanwhile_stays_and_the_turn_goes_back(team) -> None:
+    pool = one_lead(team)
+    team.crm.read_errors = [None, CrmPaced("wait", pause_seconds=1)]
+    team.work()
+    team.crm.rows["1"].owner_id = "h-B"
+    team.later(seconds=1)
+    team.work()
+    first, second = team.history(pool)
+    assert (first.user_id, first.write_back, first.current) == ("A", WriteBack.KEPT, False)
+    assert (second.status, second.reason) == (Status.KEPT, Reason.KEPT_EXISTING_OWNER)
+    assert (second.user_id, team.crm.owners()) == ("B", {"1": "h-B"})
+    team.crm.create("2", "3")
+    team.tell("2", "3")
+    team.work()
+    third, fourth = team.history(pool)[2:]
+    assert (third.user_id, third.reason) == ("A", Reason.OWED)
+    assert (fourth.user_id, fourth.reason) == ("B", Reason.ROTATION)
+
+
+def test_a_user_whom_the_crm_refuses_is_passed_over_in_the_same_decision(team) -> None:
+    pool = team.pool("ABC")
+    team.crm.inactive.add("h-B")
+    team.crm.create("1", "2", "3")
+    team.tell("1", "2", "3")
+    team.work()
+    assert team.crm.owners() == {"1": "h-A", "2": "h-A", "3": "h-C"}
+    rows = team.history(pool)
+    assert [(row.sequence, row.user_id) for row in rows] == [(1, "A"), (2, "A"), (3, "C")]
+    refused = rows[1].skipped[0]
+    assert (refused.user_id, refused.reason, refused.detail) == (
+        "B",
+        "refused_by_crm",
+        "that user is inactive",
+    )
+
+
+def test_a_lead_whose_every_user_is_refused_is_held(team) -> None:
+    pool = one_lead(team, "A")
+    team.crm.inactive.add("h-A")
+    team.work()
+    (row,) = team.history(pool)
+    assert (row.status, row.user_id, row.write_back) == (Status.HELD, None, WriteBack.NONE)
+
+
+def test_a_write_that_can_never_work_is_a_dead_letter_with_the_crms_words(team) -> None:
+    pool = one_lead(team)
+    team.crm.refuse["1"] = Outcome(
+        record_id="1", result=Result.NEVER, code="VALIDATION", message="Region must be filled in"
+    )
+    team.work()
+    (row,) = team.history(pool)
+    assert row.write_back is WriteBack.DEAD
+    with team.database.read() as session:
+        item = outbox.of_assignment(session, row.id)
+    assert (item.last_error, item.crm_message) == ("VALIDATION", "Region must be filled in")
+
+
+def test_a_batch_that_is_refused_as_a_whole_is_cut_down_to_the_bad_record(team) -> None:
+    pool = team.pool("A")
+    ids = [str(number) for number in range(1, 101)]
+    team.crm.create(*ids)
+    reads = len(ids)
+    team.tell(*ids)
+    team.crm.before_write = lambda: setattr(team.crm, "bad_ids", {"42": CrmNever("a bad one")})
+    team.work()
+    states = {row.record.id: row.write_back for row in team.history(pool)}
+    assert states.pop("42") is WriteBack.DEAD
+    assert set(states.values()) == {WriteBack.DONE}
+    assert len(states) == reads - 1
+
+
+def test_a_record_that_went_away_is_a_dead_letter_and_is_not_written(team) -> None:
+    pool = one_lead(team)
+    team.crm.read_errors = [None, CrmPaced("wait", pause_seconds=1)]
+    team.work()
+    del team.crm.rows["1"]
+    team.later(seconds=1)
+    team.work()
+    assert [row.write_back for row in team.history(pool)] == [WriteBack.DEAD]
+    assert team.crm.writes == []
+
+
+def test_a_pause_in_the_middle_of_a_batch_counts_for_nobody(team) -> None:
+    pool = one_lead(team)
+    team.crm.write_errors = [CrmPaced("TEN_SECONDLY_ROLLING", pause_seconds=10)]
+    team.work()
+    team.later(seconds=10)
+    team.work()
+    assert [row.write_back for row in team.history(pool)] == [WriteBack.DONE]
+    with team.database.read() as session:
+        assert outbox.of_assignment(session, team.history(pool)[0].id).failing_since is None
+
+
+def test_a_connection_that_does_not_work_is_probed_at_growing_gaps_and_never_given_up(team) -> None:
+    pool = one_lead(team)
+    team.crm.read_errors = [None] + [CrmUnreachable("401: token revoked")] * 200
+    while team.now < NOON + timedelta(hours=30):
+        team.work()
+        team.later(seconds=30)
+    tries = len(team.crm.reads) - 1
+    assert 100 < tries < 130
+    team.crm.read_errors = []
+    team.later(minutes=15)
+    team.work()
+    assert [row.write_back for row in team.history(pool)] == [WriteBack.DONE]
+
+
+def test_work_of_a_process_that_died_is_taken_over_within_a_minute(team) -> None:
+    pool = one_lead(team)
+    with team.database.write() as session:
+        assert lanes.claim(
+            session,
+            holder="died",
+            now=team.now,
+            lease_seconds=50,
+            limits={"hubspot": (100, 100)},
+        )
+    assert team.work().events == 0
+    team.later(seconds=51)
+    team.work()
+    assert [row.write_back for row in team.history(pool)] == [WriteBack.DONE]
+
+
+def test_who_lost_the_claim_records_nothing(team) -> None:
+    """A process that slept through its lease must not settle what another one has taken over."""
+    pool = one_lead(team)
+
+    def sleep_through_the_lease() -> None:
+        team.crm.before_write = lambda: None
+        team.later(seconds=51)
+        team.work()
+
+    team.crm.before_write = sleep_through_the_lease
+    team.work()
+    assert [row.write_back for row in team.history(pool)] == [WriteBack.DONE]
+    assert team.crm.owners() == {"1": "h-A"}
