@@ -6,7 +6,6 @@ import time
 import traceback
 
 import pytest
-from conftest import TOKEN
 
 from adapters import hubspot
 from adapters.hubspot.client import HubSpotClient
@@ -21,6 +20,7 @@ from connector.errors import (
 )
 from connector.model import OwnerWrite
 
+TOKEN = "pat-secret-0001"  # as the fixture gives it
 GOOD = {"results": [{"id": "1", "properties": {}}]}
 HTML = b"<!DOCTYPE html><html><body>caf\xe9</body></html>"
 
