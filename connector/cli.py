@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import fields
 from threading import Event
 from typing import Any
@@ -82,14 +82,10 @@ def upgrade() -> None:
     Example: leadrota db upgrade
     """
     settings = _start()
-    from connector import wiring
-    from connector.store import schema
+    from connector.store import database, schema
 
-    database = wiring.open_database(settings)
-    try:
-        schema.upgrade(database)
-    finally:
-        database.close()
+    with closing(database.connect(settings.database_url)) as store:
+        schema.upgrade(store)
     click.echo("The database is up to date.")
 
 
@@ -100,14 +96,10 @@ def check() -> None:
     Example: leadrota db check
     """
     settings = _start()
-    from connector import wiring
-    from connector.store import schema
+    from connector.store import database, schema
 
-    database = wiring.open_database(settings)
-    try:
-        schema.check(database)
-    finally:
-        database.close()
+    with closing(database.connect(settings.database_url)) as store:
+        schema.check(store)
     click.echo("The database is up to date.")
 
 

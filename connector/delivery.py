@@ -152,7 +152,7 @@ def _record(
     rows = assignments.find(session, [item.assignment_id for item in changed])
     pools.lock(session, {row.pool_id for row in rows.values() if row.pool_id})
     outbox.settle_done(session, settled.done, now)
-    outbox.kill(session, settled.never, now)
+    outbox.kill(session, {i: (o.code or "refused", o.message) for i, o in settled.never}, now)
     outbox.give_back(session, settled.untried)
     setbacks.postpone_writes(session, settled.again, now=now, chance=chance)
     _keep_existing_owners(session, connection, settled, now)
@@ -163,8 +163,9 @@ def _keep_existing_owners(
     session: Session, connection: str, settled: Settled, now: datetime
 ) -> None:
     """An owner who appeared meanwhile stays; the turn goes back to the user we had chosen."""
-    counted = outbox.settle_kept(session, [item for item, _ in settled.kept], now)
-    rows = assignments.find(session, counted)
+    items = [item for item, _ in settled.kept]
+    rows = assignments.find(session, outbox.still_wanted(session, items))
+    outbox.settle_kept(session, items, now)
     owner_ids = {seen.owner_id for _, seen in settled.kept if seen.owner_id}
     people = users.by_owner(session, connection, owner_ids)
     for item, seen in settled.kept:
@@ -191,8 +192,8 @@ def _keep_existing_owners(
 
 def _pass_on_refused(session: Session, connection: str, settled: Settled, now: datetime) -> None:
     """A user whom the CRM refuses is inactive there from now on; the next one gets the lead."""
-    counted = outbox.settle_refused(session, [item for item, _ in settled.refused], now)
-    rows = assignments.find(session, counted)
+    items = [item for item, _ in settled.refused]
+    rows = assignments.find(session, outbox.still_wanted(session, items))
     for item, outcome in settled.refused:
         row = rows.get(item.assignment_id)
         if row is None or row.user_id is None:

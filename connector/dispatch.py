@@ -123,11 +123,18 @@ def can_release(session: Session, pool_id: str) -> bool:
 
 
 def route_held(session: Session, *, default_pool: str | None, now: datetime) -> list[Assignment]:
-    """Bring leads that are held without a pool to the pool that takes them now, oldest first."""
+    """Bring leads that are held without a pool to the pool that takes them now, oldest first.
+
+    At most a page; call it until nothing comes back.
+    """
     rules = routing(session, default_pool)
-    leads = [lead_of(row) for row in assignments.held(session, None)]
-    placed = [lead for lead in leads if rules.route(lead).pool_id]
-    return assign_routed(session, placed, default_pool=default_pool, now=now)
+    after = ""
+    while held := assignments.poolless_held(session, after=after, limit=HELD_AT_ONCE):
+        placed = [lead for row in held if rules.route(lead := lead_of(row)).pool_id]
+        if placed:
+            return assign_routed(session, placed, default_pool=default_pool, now=now)
+        after = held[-1].id
+    return []
 
 
 def record(session: Session, decision: Decision, *, now: datetime) -> Assignment:
@@ -241,11 +248,11 @@ def _standing(
     """First answers that still hold: the lead's own in this pool, or its CRM record's in any."""
     asked = [request for request in requests if not request.anew]
     by_lead = assignments.current_of_leads(session, pool_id, [r.lead.id for r in asked])
-    by_record = assignments.current_by_record(session, [r.lead.record for r in asked])
+    by_record = _current_by_record(session, [r.lead.record for r in asked if r.lead.record])
     rows = {
         request.key: row
         for request in asked
-        if (row := by_record.get(request.lead.record) or by_lead.get(request.lead.id))
+        if (row := by_record.get(request.key) or by_lead.get(request.lead.id))
     }
     people = users.find(session, {row.user_id for row in rows.values() if row.user_id})
     return {
@@ -256,16 +263,34 @@ def _standing(
     }
 
 
+def _current_by_record(
+    session: Session, records: Iterable[Record]
+) -> dict[Record | str, Assignment]:
+    ids: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for record in records:
+        ids[record.connection, record.object_type].append(record.id)
+    found: dict[Record | str, Assignment] = {}
+    for (connection, object_type), some in ids.items():
+        rows = assignments.current_of_records(session, connection, object_type, some)
+        found |= {row.record: row for row in rows.values() if row.record}
+    return found
+
+
 def _with_earlier_users(session: Session, requests: Sequence[Request]) -> list[Request]:
     asked = [request.lead for request in requests if not request.anew]
-    earlier = assignments.earlier_users(session, asked)
+    earlier = assignments.earlier_users(
+        session, [lead.id for lead in asked], [lead.record for lead in asked if lead.record]
+    )
     people = users.find(session, set(earlier.values()))
-    return [
-        replace(request, lead=replace(request.lead, earlier_user=people[earlier[request.lead.id]]))
-        if request.lead.id in earlier and not request.anew
-        else request
-        for request in requests
-    ]
+    found: list[Request] = []
+    for request in requests:
+        record = request.lead.record
+        user_id = earlier.get(record.lead_id if record else request.lead.id)
+        if user_id and not request.anew:
+            lead = replace(request.lead, earlier_user=people[user_id])
+            request = replace(request, lead=lead)
+        found.append(request)
+    return found
 
 
 def _write(

@@ -68,8 +68,9 @@ def dict_config(log_format: str) -> dict[str, Any]:
         "root": {"level": "INFO", "handlers": ["stderr"]},
         # gunicorn gives these handlers of their own; here they have none and pass lines up.
         "loggers": {
-            name: {"level": "INFO", "handlers": [], "propagate": True}
-            for name in ("gunicorn.error", "gunicorn.access")
+            "gunicorn.error": {"level": "INFO", "handlers": [], "propagate": True},
+            "gunicorn.access": {"level": "INFO", "handlers": [], "propagate": True},
+            "alembic": {"level": "WARNING"},  # it tells each start of itself
         },
     }
 

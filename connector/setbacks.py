@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from connector.backoff import gave_up, probe_at, retry_at
 from connector.errors import CrmError, CrmPaced, CrmUnreachable
-from connector.model import Outcome, Result
+from connector.model import Outcome
 from connector.store import inbox, lanes, outbox
 from connector.store.database import Session
 from connector.store.inbox import InboxItem
@@ -35,12 +36,12 @@ def postpone_events(
     """Try the events again later. A pause does not count; after a day of failures they are dead."""
     if isinstance(error, CrmPaced | CrmUnreachable):
         return inbox.give_back(session, [item.id for item in items])
-    hopeless = [i for i in items if i.failing_since and gave_up(now, i.failing_since)]
+    hopeless = [item for item in items if _is_hopeless(item.failing_since, now)]
     others = [item for item in items if item not in hopeless]
     inbox.kill(session, [item.id for item in hopeless], f"{GAVE_UP}: {_words(error)}", now)
     # One moment for all, so that the batch stays one call.
     due = retry_at(now, attempts=max((i.attempts for i in others), default=1), chance=chance)
-    return inbox.postpone(session, [item.id for item in others], due_at=due, now=now)
+    return inbox.postpone(session, [item.id for item in others], due, now)
 
 
 def postpone_writes(
@@ -51,16 +52,21 @@ def postpone_writes(
     chance: float,
 ) -> None:
     """The same for owner writes of which the CRM's words are known."""
-    hopeless = [
-        (item, Outcome(record_id=o.record_id, result=Result.NEVER, code=GAVE_UP, message=o.message))
-        for item, o in failed
-        if item.failing_since and gave_up(now, item.failing_since)
-    ]
+    hopeless = {i: (GAVE_UP, o.message) for i, o in failed if _is_hopeless(i.failing_since, now)}
     outbox.kill(session, hopeless, now)
-    dead = {item.id for item, _ in hopeless}
-    others = [(item, outcome) for item, outcome in failed if item.id not in dead]
+    others = [(item, outcome) for item, outcome in failed if item not in hopeless]
     due = retry_at(now, attempts=max((i.attempts for i, _ in others), default=1), chance=chance)
-    outbox.postpone(session, others, due_at=due, now=now)
+    by_words: dict[tuple[str, str | None], list[OutboxItem]] = defaultdict(list)
+    for item, outcome in others:
+        by_words[outcome.code or "failed", outcome.message].append(item)
+    for (code, message), items in by_words.items():
+        outbox.postpone(
+            session, items, due_at=due, failing_since=now, error=code, crm_message=message
+        )
+
+
+def _is_hopeless(failing_since: datetime | None, now: datetime) -> bool:
+    return failing_since is not None and gave_up(now, failing_since)
 
 
 def _words(error: CrmError) -> str:

@@ -97,6 +97,7 @@ class _Runner:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.output, self.log = folder / "output", folder / "log"
         self.who: dict[str, Any] = {}
         if os.geteuid() == 0:
             nobody = pwd.getpwnam("nobody")
@@ -104,16 +105,17 @@ class _Runner:
             os.chown(folder, nobody.pw_uid, nobody.pw_gid)
 
     def run(self, *command: str | Path) -> None:
-        done = self._call(*command)
-        if done.returncode != 0:
-            log = self.folder / "log"
-            words = log.read_text(errors="replace") if log.exists() else ""
-            raise NoPostgres(f"{command[0]} failed: {done.stdout}{done.stderr}{words}")
+        if self._call(*command) == 0:
+            return
+        words = [
+            path.read_text(errors="replace") for path in (self.output, self.log) if path.exists()
+        ]
+        raise NoPostgres(f"{command[0]} failed: {' '.join(words)}")
 
     def reachable(self, binaries: Path) -> Path:
         """Return a folder from which the programs run: a copy where nobody cannot reach them."""
         try:
-            if self._call(binaries / "initdb", "--version").returncode == 0:
+            if self._call(binaries / "initdb", "--version") == 0:
                 return binaries
         except PermissionError:
             pass
@@ -128,25 +130,25 @@ class _Runner:
                 path.chmod(path.stat().st_mode | (0o755 if path.is_dir() else 0o444))
         return copy / binaries.name
 
-    def _call(self, *command: str | Path) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [str(part) for part in command],
-            cwd=self.folder,
-            env={"PATH": os.environ.get("PATH", ""), "LC_ALL": "C", "HOME": str(self.folder)},
-            # Not a pipe: the server inherits it and would keep it open.
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE if command[1] == "--version" else subprocess.DEVNULL,
-            stderr=subprocess.PIPE if command[1] == "--version" else subprocess.DEVNULL,
-            text=True,
-            timeout=120,
-            check=False,
-            **self.who,
-        )
+    def _call(self, *command: str | Path) -> int:
+        # A file and no pipe: the server inherits it and would keep a pipe open.
+        with self.output.open("w") as output:
+            return subprocess.run(
+                [str(part) for part in command],
+                cwd=self.folder,
+                env={"PATH": os.environ.get("PATH", ""), "LC_ALL": "C", "HOME": str(self.folder)},
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                timeout=120,
+                check=False,
+                **self.who,
+            ).returncode
 
 
 @contextmanager
 def _running(runner: _Runner, binaries: Path) -> Iterator[str]:
-    password, cluster, log = secrets.token_hex(16), runner.folder / "cluster", runner.folder / "log"
+    password, cluster = secrets.token_hex(16), runner.folder / "cluster"
     password_file = runner.folder / "password"
     password_file.touch(mode=0o600)
     password_file.write_text(password)
@@ -165,7 +167,7 @@ def _running(runner: _Runner, binaries: Path) -> Iterator[str]:
         )
     control = (binaries / "pg_ctl", "-D", cluster, "-w")
     try:
-        runner.run(*control, "-l", log, "start")
+        runner.run(*control, "-l", runner.log, "start")
         yield f"postgresql://postgres:{password}@127.0.0.1:{port}/postgres"
     finally:
         if (cluster / "postmaster.pid").exists():
@@ -209,4 +211,7 @@ def _input_is_closed(seconds: float) -> bool:
 
 
 if __name__ == "__main__":
-    guard(Path(sys.argv[1]))
+    try:
+        guard(Path(sys.argv[1]))
+    finally:
+        shutil.rmtree(sys.argv[1], ignore_errors=True)

@@ -174,9 +174,7 @@ def _owner(raw: Mapping[str, Any]) -> str | None:
 
 
 def _id(value: Any) -> str | None:
-    if isinstance(value, bool) or not isinstance(value, int | str):
-        return None
-    text = str(value)
+    text = str(value) if isinstance(value, int | str) else ""
     return text if re.fullmatch("[1-9][0-9]{0,19}", text) else None
 
 

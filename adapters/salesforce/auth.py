@@ -71,7 +71,7 @@ class LogIn:
         self._key = None if settings.client_secret else _signing_key(settings)
         self._lock = threading.Lock()
         self._token: Token | None = None
-        self._tries = 0
+        self._failures = 0
         self._failure: CrmError | None = None
 
     def token(self, *, stale: Token | None = None, seconds: float) -> Token:
@@ -80,20 +80,20 @@ class LogIn:
         Threads that wait for a log-in share its end, good or bad: twenty calls that find one token
         expired cost one log-in.
         """
-        tries_before = self._tries
+        failures_before = self._failures
         if not self._lock.acquire(timeout=max(seconds, 0.0)):
             raise CrmAgain("Another thread is still logging in to Salesforce.")
         try:
             if self._token is not None and self._token is not stale:
                 return self._token
-            if self._tries != tries_before and self._failure is not None:
+            if self._failure is not None and self._failures != failures_before:
                 raise _copy(self._failure)
-            self._tries += 1
             self._token, self._failure = None, None
             try:
                 self._token = self._log_in(seconds)
             except CrmError as failure:
                 self._failure = failure
+                self._failures += 1
                 raise
             return self._token
         finally:

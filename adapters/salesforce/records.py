@@ -25,9 +25,7 @@ _FIELDS: Mapping[str, str] = {
         "Name Phone Website Type Industry AnnualRevenue NumberOfEmployees BillingStreet "
         "BillingCity BillingState BillingPostalCode BillingCountry"
     ),
-    "Opportunity": (
-        "Name StageName Amount CloseDate LeadSource IsClosed AccountId Account.Name"
-    ),
+    "Opportunity": ("Name StageName Amount CloseDate LeadSource IsClosed AccountId Account.Name"),
     "Case": (
         "CaseNumber Subject Status Origin Priority SuppliedEmail SuppliedCompany IsClosed "
         "AccountId ContactId"

@@ -143,7 +143,8 @@ def _exchange(
         )
         _read(response, ends - time.monotonic())
     except requests.RequestException as error:
-        raise _network_error(error) from None
+        if time.monotonic() < ends:
+            raise _network_error(error) from None
     if time.monotonic() >= ends:
         raise CrmAgain("Salesforce was too slow to finish its answer.", code="timeout")
     return response

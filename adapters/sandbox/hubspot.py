@@ -86,7 +86,7 @@ class HubSpotSandbox(Sandbox):
         self.batch_read_follows_merges = True
         self.retry_after = False
         self.missing_scopes: list[str] = []
-        self.portal = Portal(clock, self.rules)
+        self.portal = Portal(lambda: self.clock(), self.rules)
         self.ten_secondly_limit: int | None = 190  # of a private app, Professional
         self.daily_limit: int | None = 625_000
         self._limits = Limits(time_zone)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
@@ -38,9 +39,9 @@ class Limits:
         if policy == "DAILY":
             tomorrow = now.astimezone(self._zone) + timedelta(days=1)
             midnight = tomorrow.replace(hour=0, minute=0, second=0, microsecond=0)
-            return int(midnight.timestamp() - now.timestamp()) + 1
+            return math.ceil(midnight.timestamp() - now.timestamp())
         oldest = self._recent[0] if self._recent else now
-        return int((oldest + WINDOW - now).total_seconds()) + 1
+        return math.ceil((oldest + WINDOW - now).total_seconds())
 
     def headers(self, *, ten_secondly: int | None, daily: int | None) -> dict[str, str]:
         """What HubSpot tells about both limits with every answer."""

@@ -102,13 +102,14 @@ def update_batch(
     sandbox.need_scope(kind, "write")
     body = _body(sandbox, request, ["inputs"])
     ids = _input_ids(sandbox, body)
-    _check_update_inputs(sandbox, body["inputs"], ids)
-    for item in body["inputs"]:
+    inputs = _inputs(body)
+    _check_update_inputs(sandbox, inputs, ids)
+    for item in inputs:
         sandbox.tell_before_write(kind, str(item["id"]), item.get("properties", {}))
     found: list[tuple[Record, Mapping[str, str]]] = []
     missing, problems = [], []
     with sandbox.lock:
-        for record_id, item in zip(ids, body["inputs"], strict=True):
+        for record_id, item in zip(ids, inputs, strict=True):
             properties = item.get("properties", {})
             check_form(sandbox, properties)
             record = sandbox.portal.find(
@@ -180,6 +181,7 @@ def _batch_answer(
 def _write(sandbox: HubSpotSandbox, record: Record, properties: Mapping[str, str]) -> None:
     if "empty_clears" not in sandbox.rules:
         properties = {name: value for name, value in properties.items() if value != ""}
+    properties = {name: str(value) for name, value in properties.items()}
     sandbox.portal.write(record, properties, Source(kind="INTEGRATION", id=sandbox.app_id))
     for name, value in properties.items():
         if value == "":
@@ -255,11 +257,21 @@ def _body(sandbox: HubSpotSandbox, request: Request, required: list[str]) -> dic
     missing = [name for name in required if name not in body]
     if missing and "required_fields" in sandbox.rules:
         raise answers.fields_missing(missing)
+    for item in [body, *_inputs(body)]:
+        if not isinstance(item.get("properties", {}), dict | list):
+            raise answers.invalid("Invalid input JSON: properties has the wrong type")
     return body
 
 
-def _input_ids(sandbox: HubSpotSandbox, body: Mapping[str, Any]) -> list[str]:
+def _inputs(body: Mapping[str, Any]) -> list[dict[str, Any]]:
     inputs = body.get("inputs", [])
+    if not isinstance(inputs, list) or not all(isinstance(one, dict) for one in inputs):
+        raise answers.invalid("Invalid input JSON: inputs must be a list of objects")
+    return inputs
+
+
+def _input_ids(sandbox: HubSpotSandbox, body: Mapping[str, Any]) -> list[str]:
+    inputs = _inputs(body)
     if len(inputs) > BATCH_LIMIT and "batch_limit" in sandbox.rules:
         raise answers.invalid(
             f"The maximum number of inputs supported in a batch request is {BATCH_LIMIT}. "

@@ -68,7 +68,7 @@ class HubSpotSender:
         self.target_url = target_url
         self.signed_url = _signed_url(target_url, public_url)
         self.client_secret = client_secret or sandbox.client_secret
-        self.clock = clock or sandbox.clock
+        self.clock = clock or (lambda: sandbox.clock())
         self.delay_factor = delay_factor
         self.generic = False
         self.properties = {"hubspot_owner_id"}
@@ -87,6 +87,7 @@ class HubSpotSender:
         self._held = False
         self._running = False
         self._pool = urllib3.PoolManager(maxsize=PARALLEL, block=True)
+        sandbox.on_change(self._notice)
 
     def start(self) -> Self:
         """Begin to watch the sandbox and to send."""
@@ -94,7 +95,6 @@ class HubSpotSender:
         self._threads = ThreadPoolExecutor(PARALLEL, thread_name_prefix="hubspot-sender")
         self._loop = threading.Thread(target=self._run, name="hubspot-sender", daemon=True)
         self._loop.start()
-        self.sandbox.on_change(self._notice)
         return self
 
     def stop(self) -> None:

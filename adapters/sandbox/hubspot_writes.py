@@ -36,7 +36,7 @@ def value_problem(
         message = f"Property {needed} is required"
         return answers.bad_property(name=needed, code="REQUIRED_PROPERTY", message=message)
     owner_id = properties.get("hubspot_owner_id")
-    if not owner_id or _takes_owner(sandbox, owner_id):
+    if not owner_id or _takes_owner(sandbox, str(owner_id)):
         return None
     message = f"Owner {owner_id} does not exist"
     return answers.bad_property(name="hubspot_owner_id", code="INVALID_OWNER_ID", message=message)

@@ -209,6 +209,7 @@ class SalesforceSandbox(Sandbox, Switches):
 
     @default_owner.setter
     def default_owner(self, owner_id: str) -> None:
+        """Let records created from now on belong to another user or queue."""
         self.records.default_owner = ids.widen(owner_id)
 
     # What a test scripts or wants to know.

@@ -81,9 +81,9 @@ def _line(row: Row, watch: Watch) -> Text:
     connection, _, record_id = row["lead_id"].split(":")
     line = Text(f"{connection:<11}", style="cyan")
     line.append(f"{record_id:<19}", style="default")
-    line.append(f"{row['assigned_user_name'] or 'its owner':<10}", style="bold green")
+    line.append(f"{row['assigned_user_name'] or 'its owner'!s:<10}", style="bold green")
     line.append(f"{watch.pools[row['pool_id']]:<17}", style="default")
-    line.append(WHY.get(row["reason"], row["reason"]), style="dim")
+    line.append(WHY.get(row["reason"], str(row["reason"])), style="dim")
     return line
 
 

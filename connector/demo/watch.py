@@ -24,10 +24,11 @@ class Watch:
         new: list[Row] = []
         for pool_id in self.pools:
             path = f"/round-robin/pools/{pool_id}/history"
-            for row in reversed(self._api.call("GET", path, limit=1000)):
+            for shown in reversed(self._api.call("GET", path, limit=1000)):
+                row = shown | {"pool_id": pool_id}
                 if row["assignment_id"] not in self.rows:
                     new.append(row)
-                self.rows[row["assignment_id"]] = row | {"pool_id": pool_id}
+                self.rows[row["assignment_id"]] = row
         return sorted(new, key=lambda row: str(row["assigned_at"]))
 
     def by_lead(self) -> dict[str, Row]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -139,16 +139,34 @@ def earlier_users(
     return newest
 
 
-def held(session: Session, pool_id: str, limit: int) -> list[Assignment]:
-    """Read the leads that wait in this pool, oldest first."""
-    query = _rows().where(_waits(), assignments.c.pool_id == pool_id)
+def find(session: Session, assignment_ids: Iterable[str]) -> dict[str, Assignment]:
+    """Read rows by id."""
+    found: dict[str, Assignment] = {}
+    for chunk in chunks(sorted(set(assignment_ids))):
+        query = _rows().where(assignments.c.id.in_(chunk))
+        found |= {row.id: row for row in _read(session, query)}
+    return found
+
+
+def held(
+    session: Session, pool_id: str, *, connections: Collection[str | None], limit: int
+) -> list[Assignment]:
+    """Read the leads of these connections that wait in this pool, oldest first.
+
+    None among ``connections`` stands for leads without a CRM record.
+    """
+    connection = assignments.c.connection
+    named = connection.in_([name for name in connections if name is not None])
+    of_these = or_(named, connection.is_(None)) if None in connections else named
+    query = _rows().where(_waits(), assignments.c.pool_id == pool_id, of_these)
     return _read(session, query.order_by(assignments.c.sequence).limit(limit))
 
 
-def poolless_held(session: Session, limit: int) -> list[Assignment]:
-    """Read the leads that wait without a pool, oldest first."""
-    query = _rows().where(_waits(), assignments.c.pool_id.is_(None))
-    return _read(session, query.order_by(assignments.c.assigned_at, assignments.c.id).limit(limit))
+def poolless_held(session: Session, *, after: str, limit: int) -> list[Assignment]:
+    """Read the leads that wait without a pool, oldest first, behind the id ``after``."""
+    columns = assignments.c
+    query = _rows().where(_waits(), columns.pool_id.is_(None), columns.id > after)
+    return _read(session, query.order_by(columns.id).limit(limit))
 
 
 def pools_with_held(session: Session) -> list[str]:

@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Column, ColumnElement, Row, case, func, select, tuple_, update
+from sqlalchemy import Column, ColumnElement, Row, case, func, literal, select, tuple_, update
 
-from connector.model import WriteBack
+from connector.model import Record, WriteBack
+from connector.store.columns import Words
 from connector.store.database import Session, chunks, insert_on, is_postgres
 from connector.store.tables import assignments, outbox
 
@@ -40,7 +41,7 @@ class OutboxItem:
     owner_id: str
     assignment_id: str
     version: int
-    status: str  # ready, done, kept, dead
+    status: str  # ready, done, kept, dead, withdrawn
     attempts: int  # as taken by `due`: this one included
     failing_since: datetime | None
     due_at: datetime
@@ -94,6 +95,30 @@ def add(session: Session, wanted: Sequence[WantedOwner], now: datetime) -> None:
     )
 
 
+def withdraw(session: Session, records: Iterable[Record], now: datetime) -> None:
+    """Want no owner for these records any more; a call that is on its way counts for nothing."""
+    keys = sorted({(one.connection, one.object_type, one.id) for one in records})
+    for chunk in chunks(keys):
+        columns = tuple_(outbox.c.connection, outbox.c.object_type, outbox.c.record_id)
+        here = columns.in_(chunk) & (outbox.c.status == "ready")
+        _lock(session, outbox.c.id, here)
+        session.execute(
+            update(outbox)
+            .where(here)
+            .values(status="withdrawn", version=outbox.c.version + 1, finished_at=now)
+        )
+
+
+def still_wanted(session: Session, items: Sequence[OutboxItem]) -> set[str]:
+    """The assignments of those writes that nothing newer replaced since they were taken."""
+    found: set[str] = set()
+    for chunk in chunks(sorted((item.id, item.version) for item in items)):
+        _lock(session, outbox.c.id, outbox.c.id.in_([key for key, _ in chunk]))
+        same = tuple_(outbox.c.id, outbox.c.version).in_(chunk) & (outbox.c.status == "ready")
+        found.update(session.scalars(select(outbox.c.assignment_id).where(same)))
+    return found
+
+
 def due(session: Session, connection: str, now: datetime, limit: int) -> list[OutboxItem]:
     """Take due writes, oldest first, all of the object type of the oldest; counts the attempt."""
     items = peek(session, connection, now, limit)
@@ -115,10 +140,10 @@ def kill(
 ) -> None:
     """Give up on writes, each with (machine word, the CRM's own text); they stay in sight."""
     items = list(failures)
-    errors = {item.id: error for item, (error, _) in failures.items()}
-    messages = {item.id: message for item, (_, message) in failures.items() if message is not None}
-    words: dict[str, Any] = {"last_error": case(errors, value=outbox.c.id) if errors else None}
-    words["crm_message"] = case(messages, value=outbox.c.id) if messages else None
+    words = {
+        "last_error": _each({item.id: error for item, (error, _) in failures.items()}),
+        "crm_message": _each({item.id: message for item, (_, message) in failures.items()}),
+    }
     _settle(session, items, WriteBack.DEAD, now, words)
 
 
@@ -205,6 +230,13 @@ def is_due(connection: str | ColumnElement[str], now: datetime) -> ColumnElement
         & (outbox.c.status == "ready")
         & (outbox.c.due_at <= now)
     )
+
+
+def _each(words: Mapping[int, str | None]) -> ColumnElement[str] | None:
+    """Give each row its own words."""
+    if not words:
+        return None
+    return case({key: literal(word, Words()) for key, word in words.items()}, value=outbox.c.id)
 
 
 def _settle(

@@ -236,7 +236,7 @@ outbox = Table(
     Column("created_at", Moment, nullable=False),
     Column("finished_at", Moment),
     UniqueConstraint("connection", "object_type", "record_id"),
-    _one_of("status", ("ready", "done", "kept", "dead")),
+    _one_of("status", ("ready", "done", "kept", "dead", "withdrawn")),
     _range("version", ">= 1"),
     _range("attempts", ">= 0"),
     _index("ix_outbox_ready", "connection", "id", where="status = 'ready'"),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -163,3 +164,23 @@ def statements(database: Database) -> Iterator[list[str]]:
         yield sent
     finally:
         event.remove(database.engine, "before_cursor_execute", note)
+
+
+def run_all(tasks: Sequence[Callable[[], object]]) -> None:
+    """Run each in a thread of its own and raise the first error."""
+    errors: list[BaseException] = []
+
+    def guarded(task: Callable[[], object]) -> None:
+        try:
+            task()
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=guarded, args=(task,), daemon=True) for task in tasks]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+        assert not thread.is_alive()
+    if errors:
+        raise errors[0]

@@ -1,10 +1,17 @@
 """The whole adapter against a HubSpot that keeps HubSpot's rules, in each API version."""
 
+import json
+from datetime import UTC, datetime
+
 import pytest
 
+from adapters import hubspot
+from adapters.hubspot.settings import HubSpotSettings
 from adapters.sandbox.hubspot import HubSpotSandbox
+from adapters.sandbox.hubspot_events import event, signed_headers
 from connector.errors import CrmAgain, CrmNever, CrmPaced, CrmUnreachable
 from connector.model import OwnerWrite, Result
+from connector.ports import Delivery
 
 VERSIONS = ["v3", "2026-03", "2026-09"]
 
@@ -240,3 +247,53 @@ def test_every_ready_made_fault_is_an_error_of_ours(sandbox, crm, owner):
         ):
             with pytest.raises((CrmAgain, CrmNever, CrmPaced, CrmUnreachable)):
                 call()
+
+
+@pytest.mark.parametrize("generic", [False, True], ids=["classic", "generic"])
+def test_what_happens_in_the_portal_arrives_signed_and_readable(sandbox, owner, generic):
+    told = []
+    sandbox.on_change(told.append)
+    first, second = (sandbox.create("contacts", {}) for _ in range(2))
+    sandbox.set_owner("contacts", first, owner)
+    sandbox.set_owner("contacts", first, None)
+    survivor = sandbox.merge(first, [second], new_id=True)
+    sandbox.delete("contacts", survivor)
+    sandbox.restore("contacts", survivor)
+    events = [
+        event(change, generic=generic, event_id=n, portal_id="4242", app_id="9001")
+        for n, change in enumerate(told)
+    ]
+    now = datetime(2026, 11, 30, 9, 0, tzinfo=UTC)
+    url = "https://connector.example.test/webhooks/hubspot?from=app%3A1"
+    body = json.dumps(events).encode()
+    headers = signed_headers(secret="secret", url=url, body=body, at=now)
+    receiver = hubspot.receiver(
+        HubSpotSettings(
+            name="hubspot",
+            access_token="token",
+            client_secret="secret",
+            public_url="https://connector.example.test",
+            portal_id="4242",
+        )
+    )
+    delivery = Delivery(
+        method="POST",
+        target="/webhooks/hubspot?from=app%3A1",
+        headers={name.lower(): value for name, value in headers.items()},
+        body=body,
+    )
+
+    receiver.verify(delivery, now)
+    read = receiver.parse(delivery)
+
+    seen = [(one.kind.value, one.record_id, one.owner_id) for one in read if not one.ignored]
+    assert seen == [
+        ("created", first, None),
+        ("created", second, None),
+        ("owner_changed", first, owner),
+        ("owner_changed", first, ""),
+        ("changed", survivor, None),
+        ("changed", survivor, None),
+    ]
+    assert {one.ignored for one in read} == {None, "record_deleted"}
+    assert {one.object_type for one in read} == {"contacts"}

@@ -6,7 +6,6 @@ import time
 import traceback
 
 import pytest
-from conftest import TOKEN
 
 from adapters import hubspot
 from adapters.hubspot.client import HubSpotClient
@@ -21,6 +20,7 @@ from connector.errors import (
 )
 from connector.model import OwnerWrite
 
+TOKEN = "pat-secret-0001"  # as the fixture gives it
 GOOD = {"results": [{"id": "1", "properties": {}}]}
 HTML = b"<!DOCTYPE html><html><body>caf\xe9</body></html>"
 
@@ -151,9 +151,15 @@ def test_missing_scopes_are_named(answers, crm):
 
     error = failure(read, crm, CrmUnreachable)
 
-    assert "crm.objects.contacts.read" in error.message
+    assert "Scopes the token needs: crm.objects.contacts.read." in error.message
     assert error.code == "MISSING_SCOPES"
     assert error.crm_message == "This app has not been granted all required scopes"
+
+
+def test_an_error_nested_beyond_reason_is_an_error_of_ours(answers, crm):
+    answers.say(400, b"[" * 200_000)
+
+    failure(read, crm, CrmNever)
 
 
 @pytest.mark.parametrize(
@@ -230,7 +236,7 @@ def test_an_answer_that_does_not_come_ends_the_call(answers, fault):
         ),
         clock=time.monotonic,
     )
-    answers.say(fault, b'{"results": []' + b" " * 200 + b"}")
+    answers.say(fault, b'{"results": []' + b" " * 40 + b"}")
     answers.say(200, {"results": []})
     deadline = time.monotonic() + 1.2
 
@@ -238,6 +244,7 @@ def test_an_answer_that_does_not_come_ends_the_call(answers, fault):
         client.read_batch("contacts", ["1"], properties=["email"], deadline=deadline)
 
     assert len(answers.requests) == 1
+    assert not answers.waited_for
     client.close()
 
 

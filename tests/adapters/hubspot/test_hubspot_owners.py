@@ -124,8 +124,8 @@ def test_an_unknown_owner_is_asked_for_again_when_the_list_failed(answers, crm, 
     assert owned(answers, crm, "5502")
 
 
-@pytest.mark.parametrize("after", ["a", "b"])
-def test_pages_that_run_in_a_circle_end(answers, crm, after):
+@pytest.mark.parametrize(("after", "pages"), [("a", 2), ("b", 3)])
+def test_pages_that_run_in_a_circle_end(answers, crm, after, pages):
     answers.say(200, {"results": [{"id": "1", "properties": {"hubspot_owner_id": "5501"}}]})
     answers.say(200, page(person("5501"), after="a"))
     answers.say(200, page(person("5502"), after=after))
@@ -133,6 +133,8 @@ def test_pages_that_run_in_a_circle_end(answers, crm, after):
 
     with pytest.raises(CrmAgain):
         crm.read_records("contacts", ["1"])
+
+    assert lists(answers) == pages
 
 
 def test_threads_share_one_reading_of_the_list(answers, crm):

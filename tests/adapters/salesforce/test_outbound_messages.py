@@ -82,9 +82,7 @@ def delivery(
     target: str = "/webhooks/salesforce",
     content_type: str = "text/xml; charset=UTF-8",
 ) -> Delivery:
-    return Delivery(
-        method="POST", target=target, headers={"content-type": content_type}, body=body
-    )
+    return Delivery(method="POST", target=target, headers={"content-type": content_type}, body=body)
 
 
 @pytest.fixture
@@ -302,9 +300,7 @@ def test_elements_of_another_namespace_are_no_fields(taker: Receiver) -> None:
     assert event.payload == {"Id": LEAD}
 
 
-def test_the_session_id_goes_nowhere(
-    taker: Receiver, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_the_session_id_goes_nowhere(taker: Receiver, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     secret = "00D5g000000XyZ1!AQ0AQ.token"
     body = message(notification(f"<sf:Id>{LEAD}</sf:Id>"), session=secret)

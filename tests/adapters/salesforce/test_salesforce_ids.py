@@ -41,7 +41,7 @@ def test_eighteen_characters_stay_as_they_are(short: str, ending: str) -> None:
         "00QRR00000AbCdE000",
         "00QRR00000AbCdE2AW",
         "00QRR00000aBcDe2AV",  # the case twin's suffix
-        "00q0000000999995AA",  # the suffix wants a capital where a digit stands
+        "00q0000000999995aa",  # the suffix wants a capital where a digit stands
     ],
 )
 def test_a_suffix_that_does_not_fit_is_refused(wrong: str) -> None:

@@ -266,7 +266,8 @@ def test_a_batch_taken_back_leaves_no_trace(at):
     told = []
     org.on_change(lambda *change: told.append(change))
     clock.move(seconds=9)
-    call.patch_all([entry(lead, ann), entry(lead, ann)], all_or_none=True)
+    results = call.patch_all([entry(lead, ann), entry(lead, ann)], all_or_none=True).json()
+    assert [result["success"] for result in results] == [False, False]
     assert org.get(lead) == before
     assert told == []
 

@@ -301,7 +301,8 @@ def _outbox() -> None:
         sa.Column("created_at", moment, nullable=False),
         sa.Column("finished_at", moment),
         sa.CheckConstraint(
-            "status IN ('ready', 'done', 'kept', 'dead')", name=op.f("ck_outbox_status")
+            "status IN ('ready', 'done', 'kept', 'dead', 'withdrawn')",
+            name=op.f("ck_outbox_status"),
         ),
         sa.CheckConstraint("attempts >= 0", name=op.f("ck_outbox_attempts")),
         sa.CheckConstraint("version >= 1", name=op.f("ck_outbox_version")),

@@ -1,0 +1,192 @@
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from adapters.salesforce import errors
+from connector.errors import CrmAgain, CrmError, CrmNever, CrmPaced, CrmUnreachable
+from connector.model import Outcome, Result
+
+NOW = datetime(2026, 11, 30, 9, 15, tzinfo=UTC)
+DAILY = "TotalRequests Limit exceeded."
+CONCURRENT = "ConcurrentRequests (Concurrent API Requests) Limit exceeded."
+HTML = "<html><body>Service Unavailable</body></html>"
+
+
+def entry(*told: tuple[str, str]) -> dict[str, Any]:
+    listed = [{"statusCode": code, "message": text, "fields": []} for code, text in told]
+    return {"success": False, "errors": listed}
+
+
+def outcome(*told: tuple[str, str]) -> Outcome:
+    return errors.outcome("00Q5e00000XyZzZEAV", entry(*told))
+
+
+def call_error(status: int, body: object = None, **headers: str) -> CrmError:
+    text = body if isinstance(body, str) else json.dumps(body)
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return errors.call_error(status, named, text.encode(), now=NOW)
+
+
+def listed(code: str, text: str = "m") -> list[dict[str, str]]:
+    return [{"message": text, "errorCode": code}]
+
+
+@pytest.mark.parametrize(
+    ("code", "result"),
+    [
+        ("UNABLE_TO_LOCK_ROW", Result.AGAIN),
+        ("ENTITY_IS_LOCKED", Result.AGAIN),
+        ("SERVER_UNAVAILABLE", Result.AGAIN),
+        ("TOO_MANY_APEX_REQUESTS", Result.AGAIN),
+        ("UNKNOWN_EXCEPTION", Result.AGAIN),
+        ("INACTIVE_OWNER_OR_USER", Result.REFUSED_OWNER),
+        ("INVALID_CROSS_REFERENCE_KEY", Result.REFUSED_OWNER),
+        ("OP_WITH_INVALID_USER_TYPE_EXCEPTION", Result.REFUSED_OWNER),
+        ("TRANSFER_REQUIRES_READ", Result.REFUSED_OWNER),
+        ("FIELD_INTEGRITY_EXCEPTION", Result.NEVER),
+        ("INSUFFICIENT_ACCESS_OR_READONLY", Result.NEVER),
+        ("INSUFFICIENT_ACCESS_ON_CROSS_REFERENCE_ENTITY", Result.NEVER),
+        ("ENTITY_IS_DELETED", Result.NEVER),
+        ("NOT_FOUND", Result.NEVER),
+        ("CANNOT_UPDATE_CONVERTED_LEAD", Result.NEVER),
+        ("FIELD_CUSTOM_VALIDATION_EXCEPTION", Result.NEVER),
+        ("REQUIRED_FIELD_MISSING", Result.NEVER),
+        ("DUPLICATES_DETECTED", Result.NEVER),
+        ("STRING_TOO_LONG", Result.NEVER),
+        ("MALFORMED_ID", Result.NEVER),
+        ("INVALID_FIELD_FOR_INSERT_UPDATE", Result.NEVER),
+        ("TXN_SECURITY_NO_ACCESS", Result.NEVER),
+        ("A_CODE_OF_THE_FUTURE", Result.NEVER),
+    ],
+)
+def test_each_code_of_a_record_has_its_meaning(code: str, result: Result) -> None:
+    told = outcome((code, "in the CRM's words"))
+    assert (told.result, told.code, told.message) == (result, code, "in the CRM's words")
+
+
+@pytest.mark.parametrize(
+    "code", ["CANNOT_INSERT_UPDATE_ACTIVATE_ENTITY", "CANNOT_EXECUTE_FLOW_TRIGGER", "APEX_ERROR"]
+)
+def test_failed_code_of_the_org_is_tried_again_only_for_a_lock(code: str) -> None:
+    plain = "MyTrigger: execution of BeforeUpdate caused by: System.NullPointerException"
+    locked = "MyTrigger: unable to obtain exclusive access to this record: 001"
+    assert (outcome((code, plain)).result, outcome((code, plain)).message) == (Result.NEVER, plain)
+    assert outcome((code, locked)).result is Result.AGAIN
+
+
+def test_the_worst_of_several_errors_decides_and_all_are_told() -> None:
+    told = outcome(
+        ("UNABLE_TO_LOCK_ROW", "locked"),
+        ("INACTIVE_OWNER_OR_USER", "inactive"),
+        ("STRING_TOO_LONG", "too long"),
+    )
+    assert (told.result, told.code) == (Result.NEVER, "STRING_TOO_LONG")
+    assert told.message == "locked; inactive; too long"
+
+
+@pytest.mark.parametrize(
+    ("body", "code", "text"),
+    [
+        (listed("NOT_FOUND"), "NOT_FOUND", "m"),
+        ([{"statusCode": "STRING_TOO_LONG", "message": "m"}], "STRING_TOO_LONG", "m"),
+        ({"error": "invalid_grant", "error_description": "expired"}, "invalid_grant", "expired"),
+        ({"exceptionCode": "InvalidSessionId", "exceptionMessage": "x"}, "InvalidSessionId", "x"),
+    ],
+)
+def test_every_shape_of_an_error_body_is_understood(body: object, code: str, text: str) -> None:
+    assert errors.problems(json.dumps(body)) == [errors.Problem(code, text)]
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "kind"),
+    [
+        (500, listed("UNKNOWN_EXCEPTION"), CrmAgain),
+        (502, HTML, CrmAgain),
+        (503, HTML, CrmAgain),
+        (503, listed("SERVER_UNAVAILABLE"), CrmAgain),
+        (504, "", CrmAgain),
+        (400, HTML, CrmAgain),
+        (400, listed("QUERY_TIMEOUT"), CrmAgain),
+        (400, listed("INVALID_QUERY_LOCATOR"), CrmAgain),
+        (400, listed("INSERT_UPDATE_DELETE_NOT_ALLOWED_DURING_MAINTENANCE"), CrmAgain),
+        (403, listed("SERVER_UNAVAILABLE"), CrmAgain),
+        (409, listed("CONFLICT"), CrmAgain),
+        (420, "", CrmAgain),
+        (401, HTML, CrmUnreachable),
+        (401, {"error": "x"}, CrmUnreachable),
+        (401, listed("INVALID_SESSION_ID"), CrmUnreachable),
+        (403, HTML, CrmUnreachable),
+        (403, listed("INSUFFICIENT_ACCESS"), CrmUnreachable),
+        (403, listed("API_DISABLED_FOR_ORG"), CrmUnreachable),
+        (404, listed("NOT_FOUND"), CrmUnreachable),
+        (410, "", CrmUnreachable),
+        (302, "", CrmUnreachable),
+        (400, listed("INVALID_FIELD"), CrmNever),
+        (400, listed("MALFORMED_QUERY"), CrmNever),
+        (414, "", CrmNever),
+        (431, HTML, CrmNever),
+    ],
+)
+def test_a_refused_call_says_again_unreachable_or_never(
+    status: int, body: object, kind: type[CrmError]
+) -> None:
+    error = call_error(status, body)
+    assert type(error) is kind
+    assert "<" not in error.message
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "headers", "seconds"),
+    [
+        (403, listed("REQUEST_LIMIT_EXCEEDED", DAILY), {}, 900),
+        (403, listed("REQUEST_LIMIT_EXCEEDED", CONCURRENT), {}, 3),
+        (403, listed("REQUEST_LIMIT_EXCEEDED", DAILY), {"Retry_After": "60"}, 60),
+        (429, "", {}, 3),
+        (429, HTML, {"Retry_After": "17"}, 17),
+        (503, HTML, {"Retry_After": "Mon, 30 Nov 2026 09:16:30 GMT"}, 90),
+        (503, HTML, {"Retry_After": "Mon, 30 Nov 2026 09:00:00 GMT"}, 0),
+        (503, HTML, {"Retry_After": "99999999999"}, 86_400),
+    ],
+)
+def test_a_limit_asks_for_a_pause(
+    status: int, body: object, headers: dict[str, str], seconds: float
+) -> None:
+    error = call_error(status, body, **headers)
+    assert isinstance(error, CrmPaced)
+    assert error.pause_seconds == seconds
+
+
+@pytest.mark.parametrize("value", ["soon", "-5", "1e9", "\u0663", ""])
+def test_an_unreadable_pause_is_no_pause(value: str) -> None:
+    assert isinstance(call_error(503, HTML, Retry_After=value), CrmAgain)
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "expired"),
+    [
+        (401, listed("INVALID_SESSION_ID", "Session expired or invalid"), True),
+        (400, {"exceptionCode": "InvalidSessionId", "exceptionMessage": "x"}, True),
+        (401, listed("INVALID_SESSION_ID", "This session is not valid for use with the REST API"),
+         False),
+        (401, listed("INVALID_SESSION_ID", "The connected app is not attached"), False),
+        (401, listed("INVALID_AUTH_HEADER"), False),
+        (401, {"error": "invalid_grant"}, False),
+        (401, HTML, False),
+        (403, listed("INVALID_SESSION_ID"), False),
+    ],
+)  # fmt: skip
+def test_only_an_expired_session_is_worth_a_log_in(
+    status: int, body: object, expired: bool
+) -> None:
+    text = body if isinstance(body, str) else json.dumps(body)
+    assert errors.session_expired(status, text.encode()) is expired
+
+
+def test_a_secret_that_a_reply_repeats_is_not_told() -> None:
+    body = json.dumps(listed("NOT_FOUND", "token s3cret and s3cret")).encode()
+    error = errors.call_error(400, {}, body, now=NOW, hide=("s3cret", ""))
+    assert error.crm_message == "token *** and ***"

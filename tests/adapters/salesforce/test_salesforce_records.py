@@ -1,0 +1,217 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from urllib.parse import parse_qs
+
+import pytest
+import requests
+
+from adapters.salesforce import ids, records
+from adapters.salesforce.client import SalesforceCrm
+from adapters.sandbox.salesforce import SalesforceSandbox
+from connector.errors import CrmAgain, CrmNever, CrmUnreachable
+
+Connect = Callable[..., SalesforceCrm]
+
+
+def queries(org: SalesforceSandbox) -> list[str]:
+    return [parse_qs(call.query)["q"][0] for call in org.calls_to("/query")]
+
+
+def test_a_lead_of_an_active_user_stays_with_its_owner(
+    org: SalesforceSandbox, crm: SalesforceCrm
+) -> None:
+    ann = org.add_user("Ann", "ann@example.com")
+    fields = {"LastName": "Example", "Company": "Acme", "Email": "x@acme.example", "City": "Århus"}
+    lead = org.create("Lead", {**fields, "OwnerId": ann})
+    record = crm.read_records("Lead", [lead])[lead]
+    assert (record.id, record.owner_id, record.owner_stays) == (lead, ann, True)
+    assert (record.email, record.company) == ("x@acme.example", "Acme")
+    assert (record.attributes["City"], record.attributes["Country"]) == ("Århus", None)
+
+
+def test_a_lead_without_any_field_is_read_as_nulls(
+    org: SalesforceSandbox, crm: SalesforceCrm
+) -> None:
+    lead = org.create("Lead", {})
+    record = crm.read_records("Lead", [lead])[lead]
+    assert (record.email, record.company) == (None, None)
+
+
+@pytest.mark.parametrize("who", ["queue", "integration user", "inactive user", "holding user"])
+def test_these_owners_count_as_nobody(org: SalesforceSandbox, connect: Connect, who: str) -> None:
+    holding = org.add_user("Inbox", "inbox@example.com")
+    owner = {
+        "queue": org.add_queue("New leads"),
+        "integration user": org.integration_user,
+        "inactive user": org.add_user("Left", "left@example.com", active=False),
+        "holding user": holding,
+    }[who]
+    crm = connect(org.url, unassigned_owners=frozenset({holding[:15]}))
+    lead = org.create("Lead", {"LastName": "Example", "OwnerId": owner})
+    record = crm.read_records("Lead", [lead])[lead]
+    assert (record.owner_id, record.owner_stays) == (owner, False)
+
+
+def test_a_converted_lead_is_left_alone(org: SalesforceSandbox, crm: SalesforceCrm) -> None:
+    lead = org.create("Lead", {"LastName": "Example", "OwnerId": org.add_queue("New leads")})
+    org.convert(lead)
+    record = crm.read_records("Lead", [lead])[lead]
+    assert record.owner_stays
+    assert record.attributes["IsConverted"] is True
+
+
+@pytest.mark.parametrize("object_type", ids.PREFIXES)
+def test_every_object_type_can_be_read(
+    org: SalesforceSandbox, crm: SalesforceCrm, object_type: str
+) -> None:
+    ann = org.add_user("Ann", "ann@example.com")
+    record_id = org.create(object_type, {"OwnerId": ann})
+    assert crm.read_records(object_type, [record_id])[record_id].owner_stays
+    assert len(org.calls_to("/query")) == 1
+
+
+def test_a_contact_brings_its_company(org: SalesforceSandbox, crm: SalesforceCrm) -> None:
+    account = org.create("Account", {"Name": "Acme"})
+    contact = org.create("Contact", {"LastName": "Example", "AccountId": account})
+    record = crm.read_records("Contact", [contact])[contact]
+    assert (record.company, record.attributes["Account.Name"]) == ("Acme", "Acme")
+
+
+def test_deleted_and_unknown_records_are_not_in_the_answer(
+    org: SalesforceSandbox, crm: SalesforceCrm
+) -> None:
+    gone, kept = (org.create("Lead", {"LastName": name}) for name in ("Gone", "Kept"))
+    org.delete(gone)
+    assert set(crm.read_records("Lead", [gone, kept, "00Q000000099999"])) == {kept}
+
+
+@pytest.mark.parametrize(
+    "bad",
+    ["https://evil.example/x", "../User/0055g000009AbCd", "//evil.example", "x' OR Id != '", "",
+     "00Q5e00000XyZzZEAX", "003000000000001"],
+)  # fmt: skip
+def test_an_id_that_cannot_be_one_never_leaves(
+    org: SalesforceSandbox, crm: SalesforceCrm, bad: str
+) -> None:
+    assert crm.read_records("Lead", [bad]) == {}
+    assert org.calls == []
+
+
+def test_an_object_type_that_cannot_be_one_never_leaves(
+    org: SalesforceSandbox, crm: SalesforceCrm
+) -> None:
+    with pytest.raises(CrmNever):
+        crm.read_records("Lead WHERE Id != null --", ["00Q000000000001"])
+    assert org.calls == []
+
+
+def test_an_id_is_answered_in_the_form_it_was_asked_in(
+    org: SalesforceSandbox, crm: SalesforceCrm
+) -> None:
+    lead = org.create("Lead", {"LastName": "Example"})
+    found = crm.read_records("Lead", [lead[:15], lead])
+    assert [record.id for record in found.values()] == [lead[:15], lead] == list(found)
+    assert queries(org)[0].count(lead) == 1
+
+
+def test_case_twins_are_two_records(org: SalesforceSandbox, crm: SalesforceCrm) -> None:
+    twins = ["00QRR00000AbCdE2AV", "00QRR00000aBcDe2AK"]
+    for number, twin in enumerate(twins):
+        org.create("Lead", {"LastName": str(number)}, record_id=twin)
+    found = crm.read_records("Lead", twins)
+    assert [found[twin].attributes["LastName"] for twin in twins] == ["0", "1"]
+
+
+def test_two_hundred_records_cost_one_query_however_small_the_pages(
+    org: SalesforceSandbox, crm: SalesforceCrm
+) -> None:
+    leads = [org.create("Lead", {"LastName": str(n)}) for n in range(200)]
+    assert len(crm.read_records("Lead", leads)) == 200
+    assert len(org.calls_to("/query")) == 1
+    org.page_size = 67
+    assert len(crm.read_records("Lead", leads)) == 200
+    assert len(org.calls_to("/query")) == 4
+
+
+@pytest.mark.parametrize("object_type", [*ids.PREFIXES, "Some_Long_Name_of_a_Custom_Object__c"])
+def test_a_full_batch_fits_the_address_that_salesforce_takes(object_type: str) -> None:
+    soql = records.soql(object_type, records.fields(object_type), ["00Q5e00000XyZzZEAV"] * 200)
+    address = requests.Request("GET", "https://x" * 20, params={"q": soql}).prepare().url
+    assert address is not None
+    assert len(address) < 8_000
+
+
+@pytest.mark.parametrize(
+    "address", ["https://evil.example/q", "@evil.example/q", ".evil.example/q", "//evil.example/q"]
+)
+def test_the_next_page_is_never_fetched_from_another_host(
+    org: SalesforceSandbox, crm: SalesforceCrm, address: str
+) -> None:
+    page = {"totalSize": 2, "done": False, "records": [], "nextRecordsUrl": address}
+    org.faults.add("/query", status=200, body=page)
+    with pytest.raises((CrmNever, CrmUnreachable)):
+        crm.read_records("Lead", ["00Q000000000001"])
+
+
+def test_fields_that_are_hidden_from_us_are_left_out_from_then_on(
+    org: SalesforceSandbox, crm: SalesforceCrm
+) -> None:
+    org.records.fields["Lead"].remove("Industry")
+    described = [{"name": name} for name in org.records.fields["Lead"]]
+    org.faults.add("/sobjects/Lead/describe$", "GET", status=200, body={"fields": described})
+    lead = org.create("Lead", {"Company": "Acme"})
+    assert crm.read_records("Lead", [lead])[lead].company == "Acme"
+    assert len(org.calls_to("/describe")) == 1
+    org.forget_calls()
+    assert "Industry" not in crm.read_records("Lead", [lead])[lead].attributes
+    assert [len(org.calls_to(p)) for p in ("/describe", "/query")] == [0, 1]
+
+
+def test_country_codes_are_not_asked_for(org: SalesforceSandbox, crm: SalesforceCrm) -> None:
+    crm.read_records("Lead", [org.create("Lead", {})])
+    assert "StateCode" not in queries(org)[0]
+    assert "CountryCode" not in queries(org)[0]
+
+
+def test_a_field_behind_a_hidden_relation_is_left_out_too() -> None:
+    description = {"fields": [{"name": "Email"}, {"name": "AccountId", "relationshipName": None}]}
+    assert records.visible(["Email", "Account.Name"], description) == ("Email",)
+    description["fields"][1]["relationshipName"] = "Account"
+    assert records.visible(["Email", "Account.Name"], description) == ("Email", "Account.Name")
+
+
+def test_an_unknown_object_type_is_never(org: SalesforceSandbox, crm: SalesforceCrm) -> None:
+    with pytest.raises(CrmNever) as never:
+        crm.read_records("Deal__c", ["a0D30000001n7Pi"])
+    assert never.value.code == "INVALID_TYPE"
+
+
+@pytest.mark.parametrize("fault", ["server_unavailable", "query_timeout", "lost_before", "garbage"])
+def test_a_read_is_tried_once_more(org: SalesforceSandbox, crm: SalesforceCrm, fault: str) -> None:
+    lead = org.create("Lead", {})
+    org.faults.add("/query", preset=fault)
+    assert lead in crm.read_records("Lead", [lead])
+
+
+def test_a_read_is_not_tried_a_third_time(org: SalesforceSandbox, crm: SalesforceCrm) -> None:
+    org.faults.add("/query", preset="unavailable_page", times=None)
+    with pytest.raises(CrmAgain):
+        crm.read_records("Lead", ["00Q000000000001"])
+    assert len(org.calls_to("/query")) == 2
+
+
+def test_unknown_fields_of_an_answer_do_no_harm(org: SalesforceSandbox, crm: SalesforceCrm) -> None:
+    org.extra_fields = True
+    ann = org.add_user("Ann", "ann@example.com")
+    lead = org.create("Lead", {"OwnerId": ann})
+    assert crm.read_records("Lead", [lead])[lead].owner_stays
+
+
+@pytest.mark.parametrize("page", ["null", "[]", "7", '{"records": 1}', "{}", '{"records": [1]'])
+def test_an_odd_answer_is_tried_again_later(
+    org: SalesforceSandbox, crm: SalesforceCrm, page: str
+) -> None:
+    org.faults.add("/query", status=200, body=page, times=None)
+    with pytest.raises(CrmAgain):
+        crm.read_records("Lead", ["00Q000000000001"])

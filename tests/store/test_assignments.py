@@ -1,0 +1,309 @@
+"""History rows hold the whole decision, and one row speaks for a lead at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import insert, text
+from sqlalchemy.exc import IntegrityError
+
+from connector.model import (
+    ExistingOwner,
+    LeadKind,
+    Reason,
+    Route,
+    Skip,
+    SkipReason,
+    Status,
+    StickyCheck,
+    StickyStep,
+    WriteBack,
+)
+from connector.store import assignments, tables
+from connector.store.assignment_rows import row_of
+from connector.store.database import Database, Session
+from tests.store.builders import NOW, contact, decision, pool_of, put, user
+
+ALICE = user("a", hubspot="5501")
+
+
+@pytest.fixture
+def pool_id(database: Database) -> str:
+    with database.write() as session:
+        put(session, ALICE, user("b"))
+        return pool_of(session, "a", "b")
+
+
+def record(session: Session, first: int, *decisions: Any) -> list[Any]:
+    return assignments.record(session, decisions, first_sequence=first)
+
+
+def test_a_decision_comes_back_with_every_reason(database: Database, pool_id: str) -> None:
+    made = decision(
+        pool_id,
+        "hubspot:contacts:1",
+        ALICE,
+        kind=LeadKind.MEETING,
+        record=contact("1"),
+        email="x@example.com",
+        company="X",
+        attributes={"country": "DE", "size": 3},
+        member_id=7,
+        reason=Reason.STICKY,
+        sticky_step=StickyStep.EARLIER_ASSIGNMENT,
+        skipped=(Skip(user_id="b", reason=SkipReason.NO_OWNER, detail="none in hubspot"),),
+        checks=(StickyCheck(step=StickyStep.EXISTING_OWNER, user_id=None, outcome="no owner"),),
+        order=("b", "a"),
+        route=Route(pool_id=pool_id, territory="DACH", passed=("US: country is DE",)),
+    )
+    with database.write() as session:
+        (row,) = record(session, 42, made)
+    with database.read() as session:
+        assert assignments.get(session, row.id) == row
+    assert (row.sequence, row.status, row.reason) == (42, Status.ASSIGNED, Reason.STICKY)
+    assert (row.user_id, row.user_name, row.owner_id, row.member_id) == ("a", "A", "5501", 7)
+    assert (row.kind, row.record, row.current) == (LeadKind.MEETING, contact("1"), True)
+    assert (row.skipped, row.checks) == (made.skipped, made.checks)
+    assert (row.order, row.route) == (made.order, made.route)
+    assert (row.assigned_at, row.write_back) == (NOW, WriteBack.PENDING)
+
+
+@pytest.mark.parametrize(
+    ("what", "owner_id", "write_back"),
+    [
+        ({"record": contact("1")}, "5501", WriteBack.PENDING),
+        ({"record": contact("1"), "status": Status.REASSIGNED}, "5501", WriteBack.PENDING),
+        ({"record": contact("1"), "reason": Reason.MANUAL}, "5501", WriteBack.NONE),
+        ({"record": contact("1", "salesforce")}, None, WriteBack.NONE),
+        ({}, None, WriteBack.NONE),
+        (
+            {
+                "record": contact("1"),
+                "status": Status.KEPT,
+                "reason": Reason.STICKY,
+                "existing_owner": ExistingOwner(owner_id="77"),
+            },
+            "77",
+            WriteBack.NONE,
+        ),
+    ],
+    ids=["assigned", "reassigned", "by hand in the CRM", "no owner there", "no record", "kept"],
+)
+def test_an_owner_is_to_be_written_only_when_we_chose_it(
+    database: Database,
+    pool_id: str,
+    what: dict[str, Any],
+    owner_id: str | None,
+    write_back: WriteBack,
+) -> None:
+    with database.write() as session:
+        (row,) = record(session, 1, decision(pool_id, "x", ALICE, **what))
+    assert (row.owner_id, row.write_back) == (owner_id, write_back)
+
+
+def test_sequences_count_up_and_history_is_newest_first(database: Database, pool_id: str) -> None:
+    made = [decision(pool_id, f"L{number}", ALICE) for number in range(5)]
+    with database.write() as session:
+        rows = record(session, 11, *made)
+        assert [row.sequence for row in rows] == [11, 12, 13, 14, 15]
+        assert assignments.history(session, pool_id) == rows[::-1]
+        page = assignments.history(session, pool_id, before_sequence=14, limit=2)
+        assert [row.sequence for row in page] == [13, 12]
+        assert record(session, 16) == []
+
+
+def test_history_is_narrowed_by_lead_user_and_time(database: Database, pool_id: str) -> None:
+    minute = timedelta(minutes=1)
+    people = (ALICE, user("b"), ALICE)
+    made = [
+        decision(pool_id, f"L{n}", person, decided_at=NOW + n * minute)
+        for n, person in enumerate(people)
+    ]
+    with database.write() as session:
+        record(session, 1, *made)
+
+        def leads(**by: Any) -> list[str]:
+            return [row.lead_id for row in assignments.history(session, pool_id, **by)]
+
+        assert leads(lead_id="L1") == ["L1"]
+        assert leads(user_id="a") == ["L2", "L0"]
+        assert leads(since=NOW + minute) == ["L2", "L1"]
+        assert leads(until=NOW + minute) == ["L0"]
+
+
+def test_a_newer_row_of_the_same_lead_speaks_for_it(database: Database, pool_id: str) -> None:
+    with database.write() as session:
+        (held,) = record(session, 1, decision(pool_id, "x"))
+        (given,) = record(session, 2, decision(pool_id, "x", ALICE))
+        assert assignments.current_of_leads(session, pool_id, ["x", "y"]) == {"x": given}
+        old = assignments.get(session, held.id)
+    assert old is not None
+    assert old.current is False
+
+
+def test_of_two_rows_of_one_lead_in_one_call_the_last_speaks(
+    database: Database, pool_id: str
+) -> None:
+    with database.write() as session:
+        _, last = record(session, 1, decision(pool_id, "x"), decision(pool_id, "x", ALICE))
+        assert assignments.current_of_leads(session, pool_id, ["x"]) == {"x": last}
+
+
+def test_another_pool_keeps_its_own_row_of_the_lead(database: Database, pool_id: str) -> None:
+    with database.write() as session:
+        other = pool_of(session, "a", name="other")
+        (first,) = record(session, 1, decision(pool_id, "x", ALICE))
+        (second,) = record(session, 1, decision(other, "x", ALICE))
+        assert assignments.current_of_leads(session, pool_id, ["x"]) == {"x": first}
+        assert assignments.current_of_leads(session, other, ["x"]) == {"x": second}
+
+
+def test_a_newer_row_of_the_same_record_speaks_for_it_in_any_pool(
+    database: Database, pool_id: str
+) -> None:
+    with database.write() as session:
+        other = pool_of(session, "a", name="other")
+        (first,) = record(session, 1, decision(pool_id, "x", ALICE, record=contact("1")))
+        (second,) = record(session, 1, decision(other, "y", ALICE, record=contact("1")))
+        found = assignments.current_of_records(session, "hubspot", "contacts", ["1", "2"])
+        assert found == {"1": second}
+        assert assignments.current_of_records(session, "hubspot", "leads", ["1"]) == {}
+        old = assignments.get(session, first.id)
+    assert old is not None
+    assert (old.current, old.write_back) == (False, WriteBack.NONE)
+
+
+def test_a_lead_held_without_a_pool_no_longer_waits_once_a_pool_took_it(
+    database: Database, pool_id: str
+) -> None:
+    with database.write() as session:
+        (waiting, _) = assignments.record(
+            session, [decision(None, "x"), decision(None, "y")], first_sequence=None
+        )
+        assert (waiting.pool_id, waiting.sequence) == (None, None)
+        assert assignments.current_of_leads(session, None, ["x"]) == {"x": waiting}
+        record(session, 1, decision(pool_id, "x", ALICE))
+        assert [row.lead_id for row in assignments.poolless_held(session, 10)] == ["y"]
+
+
+def test_held_leads_wait_in_order_until_they_are_given(database: Database, pool_id: str) -> None:
+    with database.write() as session:
+        other = pool_of(session, "a", name="other")
+        record(session, 1, *(decision(pool_id, lead) for lead in "zab"))
+        record(session, 4, decision(pool_id, "given", ALICE))
+        record(session, 1, decision(other, "given", ALICE))
+        assert [row.lead_id for row in assignments.held(session, pool_id, 2)] == ["z", "a"]
+        assert assignments.pools_with_held(session) == [pool_id]
+        record(session, 5, *(decision(pool_id, lead, ALICE) for lead in "zab"))
+        assert assignments.held(session, pool_id, 2) == []
+        assert assignments.pools_with_held(session) == []
+
+
+def test_the_earlier_user_is_the_newest_of_any_pool(database: Database, pool_id: str) -> None:
+    with database.write() as session:
+        other = pool_of(session, "a", name="other")
+        record(session, 1, decision(pool_id, "x", ALICE, record=contact("1")))
+        later = NOW + timedelta(seconds=1)
+        record(session, 1, decision(other, "x", user("b"), decided_at=later))
+        record(session, 2, decision(other, "x", decided_at=later + timedelta(seconds=1)))
+        found = assignments.earlier_users(session, ["x", "y"], [contact("1"), contact("2")])
+    assert found == {"x": "b", "hubspot:contacts:1": "a"}
+
+
+def test_an_amended_row_keeps_its_place(database: Database, pool_id: str) -> None:
+    bob = user("b", hubspot="5502")
+    skip = Skip(user_id="a", reason=SkipReason.REFUSED_BY_CRM)
+    with database.write() as session:
+        (row,) = record(session, 1, decision(pool_id, "x", ALICE, record=contact("1")))
+        later = NOW + timedelta(hours=1)
+        amended = assignments.amend(
+            session,
+            row.id,
+            decision(
+                pool_id,
+                "x",
+                bob,
+                record=contact("1"),
+                member_id=9,
+                skipped=(skip,),
+                order=("a", "b"),
+                decided_at=later,
+            ),
+        )
+    assert (amended.id, amended.sequence, amended.assigned_at) == (row.id, 1, NOW)
+    assert (amended.user_id, amended.user_name, amended.owner_id) == ("b", "b".upper(), "5502")
+    assert (amended.member_id, amended.skipped, amended.order) == (9, (skip,), ("a", "b"))
+    assert amended.write_back is WriteBack.PENDING
+
+
+def test_the_write_back_of_many_rows_is_noted(database: Database, pool_id: str) -> None:
+    with database.write() as session:
+        rows = record(session, 1, *(decision(pool_id, lead, ALICE) for lead in "xyz"))
+        assignments.set_write_back(session, [rows[0].id, rows[2].id], WriteBack.DONE)
+        found = assignments.history(session, pool_id)
+    assert [row.write_back for row in found] == ["done", "none", "done"]
+
+
+def test_decisions_of_two_pools_are_not_recorded_in_one_call(
+    database: Database, pool_id: str
+) -> None:
+    with database.write() as session:
+        with pytest.raises(ValueError, match="one pool at a time"):
+            record(session, 1, decision(pool_id, "x"), decision(None, "y"))
+        with pytest.raises(ValueError, match="first sequence"):
+            record(session, 1, decision(None, "y"))
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ({"sequence": 1}, {"sequence": 1}),
+        ({"sequence": 1, "lead_id": "x"}, {"sequence": 2, "lead_id": "x"}),
+        ({"sequence": 1, "record_id": "1"}, {"sequence": 2, "record_id": "1"}),
+        ({"pool_id": None, "lead_id": "x"}, {"pool_id": None, "lead_id": "x"}),
+        ({"sequence": 1}, {"sequence": 0}),
+        ({"sequence": 1}, {"sequence": None}),
+        ({"sequence": 1}, {"sequence": 2, "status": "unheard"}),
+        ({"sequence": 1}, {"sequence": 2, "user_id": "nobody"}),
+        ({"sequence": 1}, {"sequence": 2, "status": "held"}),
+        ({"sequence": 1}, {"sequence": 2, "user_id": None}),
+    ],
+    ids=[
+        "one sequence twice",
+        "two current rows of a lead",
+        "two current rows of a record",
+        "two current rows without a pool",
+        "a sequence below one",
+        "no sequence in a pool",
+        "an unknown status",
+        "an unknown user",
+        "held with a user",
+        "assigned without a user",
+    ],
+)
+def test_the_database_itself_refuses(
+    database: Database, pool_id: str, first: Mapping[str, Any], second: Mapping[str, Any]
+) -> None:
+    def raw(number: int, fields: Mapping[str, Any]) -> dict[str, Any]:
+        row = row_of(
+            decision(pool_id, f"L{number}", ALICE, record=contact(str(number * 9))), number
+        )
+        return row | fields
+
+    with database.write() as session:
+        session.execute(insert(tables.assignments), [raw(1, first)])
+    with pytest.raises(IntegrityError), database.write() as session:
+        session.execute(insert(tables.assignments), [raw(2, second)])
+
+
+def test_a_row_that_no_longer_speaks_leaves_room_for_the_next(
+    database: Database, pool_id: str
+) -> None:
+    with database.write() as session:
+        for sequence in (1, 2, 3):
+            record(session, sequence, decision(pool_id, "x", ALICE, record=contact("1")))
+        count = text('SELECT count(*) FROM assignments WHERE NOT "current"')
+        assert session.scalar(count) == 2
