@@ -10,19 +10,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from connector import dispatch, setbacks
+from connector import recording, setbacks
 from connector.errors import CrmError, CrmNever, CrmPaced, CrmUnreachable
 from connector.model import (
-    CrmRecord,
     Decision,
     ExistingOwner,
-    Outcome,
-    OwnerWrite,
     Reason,
-    Result,
     Status,
 )
-from connector.ports import Crm
+from connector.ports import Crm, CrmRecord, Outcome, OwnerWrite, Result
 from connector.reading import read_each
 from connector.store import assignments, outbox, pools, users
 from connector.store.database import Database, Session
@@ -175,7 +171,7 @@ def _keep_existing_owners(
         if row.pool_id and row.user_id and row.member_id:
             pools.owe(session, row.pool_id, row.user_id)
         user = people.get(seen.owner_id)
-        lead = dispatch.lead_of(
+        lead = recording.lead_of(
             row, existing_owner=ExistingOwner(owner_id=seen.owner_id, user=user)
         )
         decision = Decision(
@@ -187,7 +183,7 @@ def _keep_existing_owners(
             decided_at=now,
             route=row.route,
         )
-        dispatch.record(session, decision, now=now)
+        recording.record(session, decision, now=now)
 
 
 def _pass_on_refused(session: Session, connection: str, settled: Settled, now: datetime) -> None:
@@ -199,7 +195,7 @@ def _pass_on_refused(session: Session, connection: str, settled: Settled, now: d
         if row is None or row.user_id is None:
             continue
         users.refuse(session, row.user_id, connection)
-        dispatch.amend(session, row, outcome, now=now)
+        recording.amend(session, row, outcome, now=now)
 
 
 def _write_of(item: OutboxItem) -> OwnerWrite:

@@ -10,10 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from connector import dispatch
+from connector import dispatch, recording
 from connector.model import (
     Assignment,
-    CrmRecord,
     Decision,
     EventKind,
     ExistingOwner,
@@ -24,7 +23,7 @@ from connector.model import (
     User,
     WriteBack,
 )
-from connector.ports import Crm
+from connector.ports import Crm, CrmRecord
 from connector.reading import read_each
 from connector.store import assignments, inbox, lanes, users
 from connector.store.database import Database, Session
@@ -201,8 +200,8 @@ def _record(session: Session, sorted_: Sorted, *, default_pool: str | None, now:
         lock_too=[decision.pool_id for decision in sorted_.followed if decision.pool_id],
     )
     for decision in sorted_.followed:
-        dispatch.record(session, decision, now=now)
-    dispatch.write_again(session, sorted_.rewrite, now=now)
+        recording.record(session, decision, now=now)
+    recording.write_again(session, sorted_.rewrite, now=now)
     inbox.finish(session, sorted_.taken_in, now)
     for reason, ids in sorted_.ignored.items():
         inbox.ignore(session, ids, reason, now)

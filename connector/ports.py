@@ -11,12 +11,13 @@ An adapter is a package named under the entry point group ``leadrota.adapters`` 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol
+from enum import StrEnum
+from typing import Any, Protocol
 
 from connector.errors import WebhookRefused
-from connector.model import CrmRecord, LeadEvent, Outcome, OwnerWrite
+from connector.model import LeadEvent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +41,46 @@ class Answer:
     status: int
     body: bytes = b""
     content_type: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrmRecord:
+    """A record as the CRM shows it now."""
+
+    id: str  # the id asked for
+    owner_id: str | None  # None when empty
+    owner_stays: bool  # the owner is a real, active person of the CRM
+    email: str | None = None
+    company: str | None = None
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+    survivor_id: str | None = None  # the id of the record that took this one over by a merge
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnerWrite:
+    """Set this record's owner."""
+
+    record_id: str
+    owner_id: str
+
+
+class Result(StrEnum):
+    """How one owner write went."""
+
+    DONE = "done"
+    AGAIN = "again"  # try later; counts
+    NEVER = "never"  # will not work; dead letter
+    REFUSED_OWNER = "refused_owner"  # the CRM will not have this user own it: next user
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """How one owner write went, in the CRM's own words where it failed."""
+
+    record_id: str
+    result: Result
+    code: str | None = None  # machine word, the CRM's own where it has one
+    message: str | None = None  # the CRM's text
 
 
 class Receiver(Protocol):

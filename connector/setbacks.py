@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from connector.backoff import gave_up, probe_at, retry_at
 from connector.errors import CrmError, CrmPaced, CrmUnreachable
-from connector.model import Outcome
+from connector.ports import Outcome
 from connector.store import inbox, lanes, outbox
 from connector.store.database import Session
 from connector.store.inbox import InboxItem

@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from connector.errors import CrmError
-from connector.model import CrmRecord, Outcome, OwnerWrite, Result
-from connector.ports import Capabilities
+from connector.ports import Capabilities, CrmRecord, Outcome, OwnerWrite, Result
 
 
 @dataclass

@@ -3,7 +3,8 @@
 from datetime import timedelta
 
 from connector.errors import CrmAgain, CrmNever, CrmPaced, CrmUnreachable
-from connector.model import Outcome, Reason, Result, Status, WriteBack
+from connector.model import Reason, Status, WriteBack
+from connector.ports import Outcome, Result
 from connector.store import lanes, outbox
 from tests.builders import NOON
 
