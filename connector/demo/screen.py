@@ -125,7 +125,7 @@ def _spread(watch: Watch) -> Table:
 
 def _checked(checks: list[Check]) -> Table:
     table = Table(title="Checked", show_header=False, **LOOK)
-    table.add_column()
+    table.add_column(min_width=2, no_wrap=True)
     table.add_column(no_wrap=True)
     table.add_column(style="dim", no_wrap=True)
     for check in checks:
