@@ -168,9 +168,9 @@ def _pause_was_kept(world: World) -> Check:
         for call in calls
     )
     return Check(
-        promise="HubSpot said 429; nobody called before it was over",
+        promise="HubSpot said 429; nobody called in the pause",
         held=bool(refused) and not hasty,
-        figures=f"{len(refused)} pauses, {hasty} calls in them",
+        figures=f"{len(refused)} pauses, {hasty} calls",
     )
 
 
