@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable
-from contextlib import suppress
-from threading import Event
 
 from adapters.sandbox.hubspot import HubSpotSandbox
 from adapters.sandbox.hubspot_sender import HubSpotSender
@@ -14,6 +13,7 @@ from adapters.sandbox.salesforce_sender import SalesforceSender
 WEBHOOK_KEY = "sandbox-webhook-key"
 # Retries come a hundred times sooner than those of the real CRMs.
 SOONER = 0.01
+ENDS = (signal.SIGINT, signal.SIGTERM)
 
 
 def serve(*, port: int, target: str, tell: Callable[[str], None]) -> None:
@@ -23,6 +23,8 @@ def serve(*, port: int, target: str, tell: Callable[[str], None]) -> None:
     gets the lines that a person needs. Raises ``OSError`` when a port is taken.
     """
     target = target.rstrip("/")
+    # Blocked before any thread starts, and waited for below: no moment is a bad one for Ctrl-C.
+    signal.pthread_sigmask(signal.SIG_BLOCK, ENDS)
     with (
         HubSpotSandbox(port=port) as hubspot,
         SalesforceSandbox(port=port + 1) as salesforce,
@@ -48,8 +50,7 @@ def serve(*, port: int, target: str, tell: Callable[[str], None]) -> None:
         tell(f"# Salesforce at {salesforce.url} has the users {', '.join(users)}. A new lead:")
         tell(_post(salesforce.url, '{"object_type": "Lead", "fields": {"Country": "DE"}}'))
         tell(f"# Both tell {target} of every change. Ctrl-C ends them.")
-        with suppress(KeyboardInterrupt):
-            Event().wait()
+        signal.sigwait(ENDS)
 
 
 def _environment(
