@@ -140,6 +140,8 @@ def _sort_owned(
     owner = lead.existing_owner
     if owner is None:
         raise ValueError("an owned record has an owner")
+    if row is None and all(item.event.kind is EventKind.CHANGED for item in events):
+        return sorted_.ignore(events, "owned_already")
     if row is None or row.status is Status.HELD:
         sorted_.to_decide.append(lead)  # the engine keeps the owner and says so
         if row:

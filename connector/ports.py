@@ -70,7 +70,8 @@ class Result(StrEnum):
     DONE = "done"
     AGAIN = "again"  # try later; counts
     NEVER = "never"  # will not work; dead letter
-    REFUSED_OWNER = "refused_owner"  # the CRM will not have this user own it: next user
+    REFUSED_OWNER = "refused_owner"  # this record does not take this user: next user
+    INACTIVE_OWNER = "inactive_owner"  # the CRM calls the user inactive: next user, here and on
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +82,7 @@ class Outcome:
     result: Result
     code: str | None = None  # machine word, the CRM's own where it has one
     message: str | None = None  # the CRM's text
+    is_listed: bool = False  # the CRM's list of users says so; the record has no part in it
 
 
 class Receiver(Protocol):
@@ -101,6 +103,9 @@ class Receiver(Protocol):
 
     def accepted(self) -> Answer:
         """The answer that tells the sender never to send this again."""
+
+    def object_type(self, raw: str) -> str:
+        """The name we keep for an object type (HubSpot: ``0-1``, ``contact`` are ``contacts``)."""
 
     def record_id(self, object_type: str, raw: str) -> str | None:
         """The id in the form we keep (Salesforce: 18 characters), None if it cannot be one."""
@@ -138,7 +143,7 @@ class Crm(Protocol):
 
         One outcome for each write. Never retried inside: after ``CrmAgain`` the outcome is unknown
         and must be read. Writes the owner field only. Never sends an owner that the CRM lists as
-        inactive: that write comes out as ``REFUSED_OWNER`` without a call.
+        inactive: that write comes out as ``INACTIVE_OWNER``, ``is_listed``, without a call.
         """
 
     def account_id(self) -> str | None:

@@ -76,11 +76,10 @@ def amend(session: Session, row: Assignment, refusal: Outcome, *, now: datetime)
     board = locked_board(session, row.pool_id)
     words = refusal.message or refusal.code
     refused = Skip(user_id=row.user_id, reason=SkipReason.REFUSED_BY_CRM, detail=words)
-    lead = replace(lead_of(row), excluded={row.user_id: refused.reason})
-    decision = decide(lead, board, now, route=row.route)
-    refusals = [refused, *(s for s in row.skipped if s.reason is SkipReason.REFUSED_BY_CRM)]
-    known = {skip.user_id for skip in refusals}
-    others = (skip for skip in decision.skipped if skip.user_id not in known)
+    refusals = [s for s in row.skipped if s.reason is SkipReason.REFUSED_BY_CRM] + [refused]
+    excluded = {skip.user_id: skip.reason for skip in refusals}
+    decision = decide(replace(lead_of(row), excluded=excluded), board, now, route=row.route)
+    others = (skip for skip in decision.skipped if skip.user_id not in excluded)
     decision = replace(decision, skipped=(*refusals, *others))
     state = replace(advance(board, decision), last_sequence=board.last_sequence)
     pools.save_state(session, state)

@@ -92,9 +92,9 @@ def kill(session: Session, ids: Iterable[int], error: str, now: datetime) -> Non
 
 
 def postpone(
-    session: Session, ids: Iterable[int], due_at: datetime, failing_since: datetime
+    session: Session, ids: Iterable[int], due_at: datetime, failing_since: datetime | None
 ) -> None:
-    """Try again at ``due_at``; the attempt counts, and an earlier ``failing_since`` stands."""
+    """Try again at ``due_at``; an earlier ``failing_since`` stands, None says it is no failure."""
     since = func.coalesce(inbox.c.failing_since, failing_since, type_=inbox.c.failing_since.type)
     _set(session, ids, due_at=due_at, failing_since=since)
 

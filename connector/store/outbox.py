@@ -152,11 +152,11 @@ def postpone(
     items: Sequence[OutboxItem],
     *,
     due_at: datetime,
-    failing_since: datetime,
+    failing_since: datetime | None,
     error: str,
     crm_message: str | None = None,
 ) -> None:
-    """Try again at ``due_at``; the attempt counts, and an earlier ``failing_since`` stands."""
+    """Try again at ``due_at``; an earlier ``failing_since`` stands, None says it is no failure."""
     column = outbox.c.failing_since
     _change(
         session,
