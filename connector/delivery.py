@@ -74,7 +74,7 @@ def _send(
                 except CrmNever as refusal:
                     waiting[:1] = _halves(batch, refusal, settled)
                     continue
-                _sort(batch, outcomes, settled)
+                _note(batch, outcomes, settled)
             del waiting[0]
     except (CrmPaced, CrmUnreachable) as pause:
         settled.pause = pause
@@ -127,7 +127,7 @@ def failed(item: OutboxItem, result: Result, error: CrmError) -> tuple[OutboxIte
     return item, Outcome(record_id=item.record_id, result=result, code=error.code, message=words)
 
 
-def _sort(batch: Sequence[OutboxItem], outcomes: Sequence[Outcome], settled: Settled) -> None:
+def _note(batch: Sequence[OutboxItem], outcomes: Sequence[Outcome], settled: Settled) -> None:
     for item, outcome in zip(batch, outcomes, strict=True):
         match outcome.result:
             case Result.DONE:

@@ -30,11 +30,10 @@ from connector.store.database import Session
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """One lead on its way to a pool. ``anew``: an earlier decision no longer stands."""
+    """One lead on its way to a pool."""
 
     lead: Lead
     route: Route
-    anew: bool = False
 
     @property
     def key(self) -> Record | str:
@@ -75,17 +74,15 @@ def assign_routed(
     *,
     default_pool: str | None,
     now: datetime,
-    anew: frozenset[str] = frozenset(),
     lock_too: Sequence[str] = (),
 ) -> list[Assignment]:
     """Assign the leads in the pools that territories, else the default pool, name.
 
-    A lead for which there is no pool is held without one.
-    ``anew`` holds the ids of leads whose earlier decision no longer stands. ``lock_too`` names
-    pools that the caller writes to afterwards: locked all at once, no two callers can deadlock.
+    A lead for which there is no pool is held without one. ``lock_too`` names pools that the caller
+    writes to afterwards: locked all at once, no two callers can deadlock.
     """
     rules = routing(session, default_pool)
-    requests = [Request(lead=lead, route=rules.route(lead), anew=lead.id in anew) for lead in leads]
+    requests = [Request(lead=lead, route=rules.route(lead)) for lead in leads]
     by_pool: dict[str | None, list[Request]] = defaultdict(list)
     for request in requests:
         by_pool[request.route.pool_id].append(request)
@@ -122,11 +119,15 @@ def _in_pool(
     board = recording.locked_board(session, pool_id)
     while held.release(session, board, now=now):
         board = recording.locked_board(session, pool_id)
+    pools.lock_records(session, [r.lead.record for r in requests if r.lead.record])
     found = _standing(session, pool_id, requests)
-    fresh = {request.key: request for request in reversed(requests) if request.key not in found}
+    fresh: dict[Record | str, Request] = {}
+    for request in requests:
+        if request.key not in found:
+            fresh.setdefault(request.key, request)
     decisions: list[Decision] = []
     state = board
-    for request in _with_earlier_users(session, list(fresh.values())[::-1]):
+    for request in _with_earlier_users(session, list(fresh.values())):
         decisions.append(decide(request.lead, state, now, route=request.route))
         state = advance(state, decisions[-1])
     rows = recording.write(session, board, decisions, now)
@@ -160,7 +161,7 @@ def _standing(
     session: Session, pool_id: str | None, requests: Iterable[Request]
 ) -> dict[Record | str, Assignment]:
     """First answers that still hold: the lead's own in this pool, or its CRM record's in any."""
-    asked = [request for request in requests if not request.anew]
+    asked = [request for request in requests if not request.lead.anew]
     by_lead = assignments.current_of_leads(session, pool_id, [r.lead.id for r in asked])
     by_record = _current_by_record(session, [r.lead.record for r in asked if r.lead.record])
     rows = {
@@ -191,7 +192,7 @@ def _current_by_record(
 
 
 def _with_earlier_users(session: Session, requests: Sequence[Request]) -> list[Request]:
-    asked = [request.lead for request in requests if not request.anew]
+    asked = [request.lead for request in requests if not request.lead.anew]
     earlier = assignments.earlier_users(
         session, [lead.id for lead in asked], [lead.record for lead in asked if lead.record]
     )
@@ -200,7 +201,7 @@ def _with_earlier_users(session: Session, requests: Sequence[Request]) -> list[R
     for request in requests:
         record = request.lead.record
         user_id = earlier.get(record.lead_id if record else request.lead.id)
-        if user_id and not request.anew:
+        if user_id and not request.lead.anew:
             lead = replace(request.lead, earlier_user=people[user_id])
             request = replace(request, lead=lead)
         found.append(request)

@@ -164,6 +164,7 @@ class Lead:
     attributes: Mapping[str, Any] = field(default_factory=dict)  # fields for territories
     existing_owner: ExistingOwner | None = None
     earlier_user: User | None = None  # who got this same lead before
+    anew: str | None = None  # why an earlier decision does not count
     excluded: Mapping[str, SkipReason] = field(default_factory=dict)  # user id -> why not them
 
 

@@ -38,13 +38,25 @@ def postpone_events(
         return inbox.give_back(session, [item.id for item in items])
     if isinstance(error, CrmForbidden):
         due = _closed_until(items, now)
-        return inbox.postpone(session, [item.id for item in items], due, None)
+        return inbox.postpone(
+            session,
+            [item.id for item in items],
+            due_at=due,
+            failing_since=None,
+            error=error.code,
+        )
     hopeless = [item for item in items if _is_hopeless(item.failing_since, now)]
     others = [item for item in items if item not in hopeless]
     inbox.kill(session, [item.id for item in hopeless], f"{GAVE_UP}: {_words(error)}", now)
     # One moment for all, so that the batch stays one call.
     due = retry_at(now, attempts=max((i.attempts for i in others), default=1), chance=chance)
-    return inbox.postpone(session, [item.id for item in others], due, now)
+    return inbox.postpone(
+        session,
+        [item.id for item in others],
+        due_at=due,
+        failing_since=now,
+        error=error.code,
+    )
 
 
 def postpone_writes(

@@ -115,14 +115,14 @@ def work_once(shop: Workshop) -> Drained | None:
 def _take_in(shop: Workshop, claim: Claim) -> Drained:
     crm = shop.crms[claim.connection]
     try:
-        sorted_ = intake.take_in(
+        plan = intake.take_in(
             shop.database, claim, crm, default_pool=shop.default_pool, now=shop.clock()
         )
     except StoreUnavailable:
         raise
     except Exception as error:
         return _put_off(shop, claim, error)
-    if sorted_ is None:
+    if plan is None:
         log.warning("claim_lost", connection=claim.connection)
         return Drained()
     log.info("events_taken_in", connection=claim.connection, events=len(claim.inbox))

@@ -128,7 +128,7 @@ def _sqlite_engine(url: URL) -> Engine:
             "DATABASE_URL names a SQLite database in memory, which threads cannot share. "
             "Name a file: sqlite:///leadrota.db."
         )
-    engine = create_engine(url)
+    engine = create_engine(url, hide_parameters=True)  # they hold what leads told of themselves
 
     @event.listens_for(engine, "connect")
     def prepare(connection: Any, _record: object) -> None:
@@ -155,6 +155,7 @@ def _postgres_engine(url: URL) -> Engine:
         arguments["connect_timeout"] = 10
     return create_engine(
         url,
+        hide_parameters=True,  # they hold what leads told of themselves
         # Small plans of managed servers allow 20 connections, and deploys overlap.
         pool_size=3,
         max_overflow=2,

@@ -183,3 +183,62 @@ def test_who_lost_the_claim_records_nothing(team) -> None:
     team.work()
     assert [row.write_back for row in team.history(pool)] == [WriteBack.DONE]
     assert team.crm.owners() == {"1": "h-A"}
+
+
+def refusing(record_id: str, *, result: Result = Result.REFUSED_OWNER) -> Outcome:
+    return Outcome(
+        record_id=record_id, result=result, code="NO_ACCESS", message="cannot own this record"
+    )
+
+
+def test_a_record_that_refuses_two_users_is_a_dead_letter_and_costs_nobody_their_place(
+    team,
+) -> None:
+    pool = team.pool("ABC")
+    bad = [str(number) for number in range(1, 7)]
+    team.crm.create(*bad, "7", "8", "9")
+    team.crm.refuse = {one: refusing(one) for one in bad}
+    team.tell(*bad)
+    team.work()
+    assert {row.write_back for row in team.history(pool)} == {WriteBack.DEAD}
+    assert all(len(row.skipped) == 1 for row in team.history(pool))
+    team.tell("7", "8", "9")
+    team.work()
+    assert sorted(team.crm.owners()[one] for one in "789") == ["h-A", "h-B", "h-C"]
+
+
+def test_the_crms_word_that_a_user_is_inactive_counts_for_one_user_of_a_record(team) -> None:
+    """A record whose automation fails says so of every user; it must not switch off the pool."""
+    pool = team.pool("ABC")
+    team.crm.create("1", "2", "3")
+    team.crm.refuse = {"1": refusing("1", result=Result.INACTIVE_OWNER)}
+    team.tell("1")
+    team.work()
+    assert [row.write_back for row in team.history(pool)] == [WriteBack.DEAD]
+    team.tell("2", "3")
+    team.work()
+    assert sorted(team.crm.owners()[one] for one in "23") == ["h-B", "h-C"]
+
+
+def test_our_user_who_owns_the_record_already_but_is_inactive_is_passed_over(team) -> None:
+    team.pool("AB")
+    team.crm.inactive.add("h-A")
+    team.crm.create("1", owner="h-A")
+    team.tell("1")
+    team.work()
+    assert team.crm.owners() == {"1": "h-B"}
+
+
+def test_writes_without_permission_wait_for_it_and_are_not_given_up(team) -> None:
+    pool = one_lead(team)
+    team.crm.before_write = lambda: team.crm.closed.add("contacts")
+    team.work()
+    for _ in range(30):
+        team.later(hours=1)
+        team.work()
+    assert [row.write_back for row in team.history(pool)] == [WriteBack.PENDING]
+    team.crm.before_write = lambda: None
+    team.crm.closed = set()
+    team.later(minutes=15)
+    team.work()
+    assert [row.write_back for row in team.history(pool)] == [WriteBack.DONE]

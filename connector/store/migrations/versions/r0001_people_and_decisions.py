@@ -171,7 +171,7 @@ def _assignments() -> None:
             name=op.f("ck_assignments_status"),
         ),
         sa.CheckConstraint(
-            "status NOT IN ('assigned', 'reassigned') OR user_id IS NOT NULL",
+            "status <> 'assigned' OR user_id IS NOT NULL",
             name=op.f("ck_assignments_assigned_has_user"),
         ),
         sa.CheckConstraint(
