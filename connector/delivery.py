@@ -20,6 +20,7 @@ from connector.store.database import Database, Session
 from connector.store.lanes import Claim
 from connector.store.outbox import OutboxItem
 
+GONE = "record_gone"
 LONGEST_WORK = timedelta(seconds=20)  # after that no further call is started within one claim
 
 
@@ -99,7 +100,7 @@ def _compare(
             gone = Outcome(
                 record_id=item.record_id,
                 result=Result.NEVER,
-                code="record_gone",
+                code=GONE,
                 message="The record does not exist any more.",
             )
             settled.never.append((item, gone))
@@ -143,9 +144,12 @@ def _note(batch: Sequence[OutboxItem], outcomes: Sequence[Outcome], settled: Set
 def _record(
     session: Session, connection: str, settled: Settled, *, now: datetime, chance: float
 ) -> None:
-    changed = [item for item, _ in (*settled.kept, *settled.refused)]
+    changed = [item for item, _ in (*settled.kept, *settled.refused, *settled.never)]
     rows = assignments.find(session, [item.assignment_id for item in changed])
     pools.lock(session, {row.pool_id for row in rows.values() if row.pool_id})
+    for item, outcome in settled.never:
+        if outcome.code == GONE:  # nobody got anything for that turn
+            _give_turn_back(session, rows.get(item.assignment_id))
     outbox.settle_done(session, settled.done, now)
     outbox.kill(session, {i: (o.code or "refused", o.message) for i, o in settled.never}, now)
     outbox.give_back(session, settled.untried)
@@ -168,8 +172,7 @@ def _keep_existing_owners(
         row = rows.get(item.assignment_id)
         if row is None or seen.owner_id is None:
             continue
-        if row.pool_id and row.user_id and row.member_id:
-            pools.owe(session, row.pool_id, row.user_id)
+        _give_turn_back(session, row)
         user = people.get(seen.owner_id)
         lead = recording.lead_of(
             row, existing_owner=ExistingOwner(owner_id=seen.owner_id, user=user)
@@ -207,6 +210,11 @@ def _pass_on_refused(session: Session, connection: str, settled: Settled, now: d
 
 def _was_refused(row: Assignment) -> bool:
     return any(skip.reason is SkipReason.REFUSED_BY_CRM for skip in row.skipped)
+
+
+def _give_turn_back(session: Session, row: Assignment | None) -> None:
+    if row and row.pool_id and row.user_id and row.member_id:
+        pools.owe(session, row.pool_id, row.user_id)
 
 
 def _write_of(item: OutboxItem) -> OwnerWrite:

@@ -61,6 +61,14 @@ class NotFound(BadInput):
     code = "not_found"
 
 
+def unknown_pool(pool_id: str) -> NotFound:
+    """There is no pool of this id."""
+    return NotFound(
+        f"There is no pool with the id {pool_id!r}. GET /round-robin/pools lists them.",
+        code="pool_not_found",
+    )
+
+
 class Conflict(BadInput):
     """It does not fit what is already there."""
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from connector.engine.decide import advance, decide
-from connector.errors import NotFound
+from connector.errors import unknown_pool
 from connector.model import (
     Assignment,
     Board,
@@ -32,10 +32,7 @@ def locked_board(session: Session, pool_id: str) -> Board:
     pools.lock(session, [pool_id])
     board = pools.board(session, pool_id, lock=True)
     if board is None:
-        raise NotFound(
-            f"There is no pool {pool_id!r}. GET /round-robin/pools lists them.",
-            code="pool_not_found",
-        )
+        raise unknown_pool(pool_id)
     return board
 
 

@@ -8,7 +8,7 @@ import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NoReturn
@@ -18,8 +18,9 @@ import structlog
 import adapters
 from config import Settings, load
 from connector import worker
+from connector.errors import BadSettings
 from connector.ports import Crm, Receiver
-from connector.store import database, lanes, schema
+from connector.store import database, lanes, pools, schema
 from connector.store.database import Database
 from connector.web.app import build
 from connector.web.context import WebContext
@@ -92,9 +93,42 @@ def open_database(settings: Settings) -> Database:
 def serve(settings: Settings, host: str, port: int) -> NoReturn:
     """Become the web server. Raises ``StoreBehind`` or ``BadSettings`` before anything listens."""
     receivers(settings)
+    _check_port(host, port)
     _prepare(settings)
+    _announce(settings, host, port)
     arguments = ["-c", "python:config.gunicorn", "--bind", f"{host}:{port}", "connector.wsgi:app"]
     os.execv(sys.executable, [sys.executable, "-m", "gunicorn", *arguments])  # noqa: S606
+
+
+def _check_port(host: str, port: int) -> None:
+    try:
+        socket.create_server((host, port)).close()
+    except OSError as error:
+        raise BadSettings(
+            f"Port {port} of {host} cannot be used ({error.strerror}); choose another with --port."
+        ) from None
+
+
+def _announce(settings: Settings, host: str, port: int) -> None:
+    """Say what is about to start, and what it will lack."""
+    log.info(
+        "starting",
+        address=f"http://{host}:{port}",
+        database="sqlite" if settings.is_sqlite else "postgresql",
+        connections=",".join(one.name for one in settings.connections) or None,
+        default_pool=settings.default_pool,
+    )
+    if not settings.api_token:
+        log.warning("LEADROTA_API_TOKEN is not set: the REST API refuses every call")
+    if not settings.connections:
+        log.warning("No CRM is connected: set the HUBSPOT_ or SALESFORCE_ settings")
+    with closing(open_database(settings)) as store, store.read() as session:
+        pool = pools.named(session, settings.default_pool) if settings.default_pool else None
+    if pool is None:
+        log.warning(
+            "There is no default pool: leads that no territory claims are held until there is one",
+            setting=settings.default_pool,
+        )
 
 
 def work(settings: Settings) -> int:

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 import structlog
 
 from connector import delivery, dispatch, held, intake, recording, setbacks
-from connector.errors import CrmAgain, CrmError, StoreUnavailable
+from connector.errors import CrmAgain, CrmError, CrmPaced, StoreUnavailable
 from connector.ports import Crm, Result
-from connector.store import assignments, lanes
+from connector.store import assignments, lanes, outbox
 from connector.store.database import Database
 from connector.store.lanes import Claim
 
@@ -118,8 +118,6 @@ def _take_in(shop: Workshop, claim: Claim) -> Drained:
         plan = intake.take_in(
             shop.database, claim, crm, default_pool=shop.default_pool, now=shop.clock()
         )
-    except StoreUnavailable:
-        raise
     except Exception as error:
         return _put_off(shop, claim, error)
     if plan is None:
@@ -135,8 +133,6 @@ def _deliver(shop: Workshop, claim: Claim) -> Drained:
         settled = delivery.deliver(
             shop.database, claim, crm, clock=shop.clock, chance=shop.chance()
         )
-    except StoreUnavailable:
-        raise
     except Exception as error:
         return _put_off(shop, claim, error)
     if settled is None:
@@ -147,9 +143,26 @@ def _deliver(shop: Workshop, claim: Claim) -> Drained:
         kept=len(settled.kept),
         refused=len(settled.refused),
         dead=len(settled.never),
-        postponed=len(settled.again) + len(settled.untried),
+        postponed=len(settled.again) + len(settled.closed) + len(settled.untried),
     )
-    log.info("owners_written", connection=claim.connection, done=counts.written, kept=counts.kept)
+    log.info(
+        "owners_written",
+        connection=claim.connection,
+        done=counts.written,
+        kept=counts.kept,
+        refused=counts.refused,
+        dead=counts.dead,
+        postponed=counts.postponed,
+    )
+    for item, outcome in settled.never:
+        log.warning(
+            "owner_not_written",
+            connection=claim.connection,
+            object_type=item.object_type,
+            record_id=item.record_id,
+            code=outcome.code,
+            crm_message=outcome.message,
+        )
     if settled.pause:
         log.warning("connection_paused", connection=claim.connection, why=settled.pause.message)
     return counts
@@ -157,7 +170,11 @@ def _deliver(shop: Workshop, claim: Claim) -> Drained:
 
 def _put_off(shop: Workshop, claim: Claim, error: Exception) -> Drained:
     """Record that the claimed work failed as a whole; it is tried again later."""
-    if not isinstance(error, CrmError):
+    if isinstance(error, StoreUnavailable):
+        # Nothing is wrong with the work, so if the database answers again it need not wait for
+        # the lease to run out.
+        error = CrmPaced(error.message, pause_seconds=1, code=error.code)
+    elif not isinstance(error, CrmError):
         log.exception("work_failed", connection=claim.connection)
         error = CrmAgain(f"Lead Rota itself failed: {type(error).__name__}.", code="internal_error")
     log.warning("work_put_off", connection=claim.connection, code=error.code, why=error.message)
@@ -165,8 +182,11 @@ def _put_off(shop: Workshop, claim: Claim, error: Exception) -> Drained:
         now, chance = shop.clock(), shop.chance()
         if setbacks.hand_back(session, claim, error, now=now):
             setbacks.postpone_events(session, claim.inbox, error, now=now, chance=chance)
-            failed = [delivery.failed(item, Result.AGAIN, error) for item in claim.outbox]
-            setbacks.postpone_writes(session, failed, now=now, chance=chance)
+            if isinstance(error, CrmPaced):
+                outbox.give_back(session, claim.outbox)
+            else:
+                failed = [delivery.failed(item, Result.AGAIN, error) for item in claim.outbox]
+                setbacks.postpone_writes(session, failed, now=now, chance=chance)
     return Drained(postponed=len(claim.inbox) + len(claim.outbox))
 
 

@@ -9,6 +9,7 @@ from adapters.sandbox.hubspot import HubSpotSandbox
 from adapters.sandbox.hubspot_sender import HubSpotSender
 from adapters.sandbox.salesforce import SalesforceSandbox
 from adapters.sandbox.salesforce_sender import SalesforceSender
+from adapters.sandbox.server import Sandbox
 
 WEBHOOK_KEY = "sandbox-webhook-key"
 # Retries come a hundred times sooner than those of the real CRMs.
@@ -45,10 +46,18 @@ def serve(*, port: int, target: str, tell: Callable[[str], None]) -> None:
         for line in _environment(hubspot, salesforce, target):
             tell(f"export {line}")
         tell("")
-        tell(f"# HubSpot at {hubspot.url} has the owners {', '.join(owners)}. A new contact:")
-        tell(_post(hubspot.url, '{"object_type": "contacts", "properties": {"country": "DE"}}'))
-        tell(f"# Salesforce at {salesforce.url} has the users {', '.join(users)}. A new lead:")
-        tell(_post(salesforce.url, '{"object_type": "Lead", "fields": {"Country": "DE"}}'))
+        tell("# The three reps of both CRMs, as bodies for PUT /round-robin/users/rep1 and so on:")
+        for number, (owner, user) in enumerate(zip(owners, users, strict=True), 1):
+            ids = f'{{"hubspot": "{owner}", "salesforce": "{user}"}}'
+            tell(f'{{"name": "Rep {number}", "owners": {ids}}}')
+        tell("# A new contact and a new lead; each answers with its id:")
+        tell(_call(hubspot, "POST", "", '{"properties": {"country": "DE"}}'))
+        tell(_call(salesforce, "POST", "", '{"fields": {"Country": "DE"}}'))
+        tell('# Somebody gives one to a rep by hand (HubSpot: "" clears the owner), deletes one:')
+        tell(_call(hubspot, "PATCH", "/contacts/ID", f'{{"hubspot_owner_id": "{owners[2]}"}}'))
+        tell(_call(salesforce, "PATCH", "/ID", f'{{"OwnerId": "{users[2]}"}}'))
+        tell(_call(hubspot, "DELETE", "/contacts/ID", "{}"))
+        tell(_call(salesforce, "DELETE", "/ID", "{}"))
         tell(f"# Both tell {target} of every change. Ctrl-C ends them.")
         signal.sigwait(ENDS)
 
@@ -70,5 +79,6 @@ def _environment(
     )
 
 
-def _post(url: str, body: str) -> str:
-    return f"curl {url}/_sandbox/records -H 'Content-Type: application/json' -d '{body}'"
+def _call(sandbox: Sandbox, method: str, path: str, body: str) -> str:
+    address = f"{sandbox.url}/_sandbox/records{path}"
+    return f"curl -X {method} {address} -H 'Content-Type: application/json' -d '{body}'"

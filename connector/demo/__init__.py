@@ -6,6 +6,9 @@ tell of them, separate processes assign them, and the sandboxes are read back at
 
 from __future__ import annotations
 
+import os
+import signal
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -25,6 +28,9 @@ def run(stay: bool) -> int:
 
     ``stay`` leaves everything up afterwards until Ctrl-C.
     """
+    # So that both processes end with this one, however it is ended.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    started = time.monotonic()
     screen = Screen()
     with (
         tempfile.TemporaryDirectory(prefix="leadrota-demo-") as folder,
@@ -36,7 +42,7 @@ def run(stay: bool) -> int:
         watch = Watch(servers.api)
         _send_and_watch(world, watch, screen)
         checks = check_all(world, watch)
-        screen.show_result(world, watch, checks)
+        screen.show_result(world, watch, checks, seconds=time.monotonic() - started)
         if stay:
             _stay(servers, screen)
     return 0 if all(check.held for check in checks) else 1
@@ -54,9 +60,9 @@ def _send_and_watch(world: World, watch: Watch, screen: Screen) -> None:
 
 
 def _stay(servers: Servers, screen: Screen) -> None:
-    screen.tell(f"Still up: {servers.url}/docs shows the REST API.")
-    screen.tell(f"Authorization: Bearer {servers.token}")
-    screen.tell("Ctrl-C ends it.")
+    screen.tell(f"\nStill up: {servers.url}/docs shows the REST API. Try it:")
+    screen.tell(f"curl -H 'Authorization: Bearer {servers.token}' {servers.url}/round-robin/pools")
+    screen.tell(f"Ctrl-C or `kill {os.getpid()}` ends it.")
     try:
         servers.wait()
     except KeyboardInterrupt:

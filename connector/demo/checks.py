@@ -105,7 +105,7 @@ def _decided_once(world: World, watch: Watch) -> Check:
     decided = Counter(row["lead_id"] for row in watch.rows.values())
     twice = sum(count > 1 for count in decided.values())
     return Check(
-        promise="Webhooks came twice, each lead has one decision",
+        promise="Every webhook came twice, each lead is decided once",
         held=not twice and decided.keys() == world.leads.keys(),
         figures=f"{len(decided)} decided, {twice} twice",
     )

@@ -26,7 +26,7 @@ LINES = 10  # of the stream of assignments
 LOOK: Any = {"box": None, "title_justify": "left", "title_style": "bold", "padding": (0, 2, 0, 0)}
 
 WHY = {
-    "rotation": "in turn",
+    "rotation": "by turn",
     "owed": "owed a turn",
     "sticky": "owned already",
     "kept_existing_owner": "an owner appeared first",
@@ -67,12 +67,17 @@ class Screen:
         for row in rows:
             self._console.print(_line(row, watch))
 
-    def show_result(self, world: World, watch: Watch, checks: list[Check]) -> None:
-        """The summary, the spread over the users, and what was checked."""
+    def show_result(
+        self, world: World, watch: Watch, checks: list[Check], *, seconds: float
+    ) -> None:
+        """The summary, the spread over the users, what was checked, and the verdict."""
         self._console.print()
         self._console.print(Columns([_summary(world, watch), _spread(watch)], padding=(0, 4)))
         self._console.print()
         self._console.print(_checked(checks))
+        broken = sum(not check.held for check in checks)
+        verdict = f"{broken} of {len(checks)} checks failed" if broken else "All checks held"
+        self._console.print(f"\n{verdict}, after {seconds:.0f} s.", style="bold")
 
     def _moving(self, watch: Watch) -> RenderableType:
         bars = Progress(TextColumn("{task.description:<12}"), BarColumn(44), MofNCompleteColumn())
@@ -85,7 +90,7 @@ def _line(row: Row, watch: Watch) -> Text:
     connection, _, record_id = row["lead_id"].split(":")
     line = Text(f"{connection:<11}", style="cyan")
     line.append(f"{record_id:<19}", style="default")
-    line.append(f"{row['assigned_user_name'] or 'its owner'!s:<10}", style="bold green")
+    line.append(f"{row['assigned_user_name'] or 'no user here'!s:<10}", style="bold green")
     line.append(f"{watch.pools[row['pool_id']]:<17}", style="default")
     line.append(WHY.get(row["reason"], str(row["reason"])), style="dim")
     return line

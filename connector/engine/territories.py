@@ -13,13 +13,16 @@ Salesforce's ``Country``. Besides the lead's attributes there are ``email``, ``c
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any
 
 from connector.model import Lead, Reason, Route, Territory
 
 Condition = Mapping[str, Any]
+
+_NUMBER = re.compile(r"[+-]?[0-9]{1,100}(\.[0-9]{1,100})?(e[+-]?[0-9]{1,3})?")
 
 
 def route(lead: Lead, territories: Sequence[Territory], default: Route) -> Route:
@@ -115,11 +118,9 @@ def _is_number(value: Any) -> bool:
 
 
 def _number(value: Any) -> Decimal | None:
-    try:
-        number = Decimal(_text(value))  # exact, since ids pass what a float can hold
-    except InvalidOperation:
-        return None
-    return number if number.is_finite() else None
+    text = _text(value)
+    # Decimal is exact, since ids pass what a float can hold, but takes more than plain numbers.
+    return Decimal(text) if _NUMBER.fullmatch(text) else None
 
 
 def _text(value: Any) -> str:

@@ -46,7 +46,7 @@ def connect(url: str) -> Database:
     """
     try:
         parsed = make_url(url)
-    except exc.ArgumentError:
+    except (exc.ArgumentError, ValueError):
         raise BadSettings(
             "DATABASE_URL is not a database address. Use sqlite:///leadrota.db or "
             "postgresql://user:password@host/name."

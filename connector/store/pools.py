@@ -8,7 +8,7 @@ from datetime import datetime
 
 from sqlalchemy import case, func, select, text, update
 
-from connector.errors import NotFound
+from connector.errors import unknown_pool
 from connector.model import Board, Pool, Record, Status
 from connector.store.database import Session, chunks, is_postgres
 from connector.store.pool_edits import MemberChange, NewMember, PoolChange, apply, insert_pool
@@ -57,7 +57,7 @@ def change(session: Session, pool_id: str, change: PoolChange, now: datetime) ->
     """
     locked = board(session, pool_id, lock=True)
     if locked is None:
-        raise NotFound(f"There is no pool {pool_id}.", code="pool_not_found")
+        raise unknown_pool(pool_id)
     apply(session, locked.pool, locked.last_assigned_member_id, change, now)
     return _there(get(session, pool_id))
 

@@ -116,13 +116,13 @@ class NewUser(Strict):
 
 
 class UserPatch(Strict):
-    """The fields of a user that change. ``owners`` is replaced as a whole."""
+    """The fields of a user that change. ``owners`` too: null takes one away, the others stay."""
 
     name: Name = Field(default_factory=_absent)
     email: Email | None = None
     active: bool = Field(default_factory=_absent)
     time_zone: Zone | None = None
-    owners: dict[Name, Id] = Field(default_factory=_absent)
+    owners: dict[Name, Id | None] = Field(default_factory=_absent)
     daily_quota: None = None
 
 

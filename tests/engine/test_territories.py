@@ -76,6 +76,10 @@ def test_a_null_attribute_does_not_hide_what_is_known() -> None:
         ("many", "gt", 100, False),
         ("many", "eq", 100, False),
         ("nan", "eq", 0, False),
+        ("1_000", "eq", 1000, False),
+        ("\u0665", "eq", 5, False),  # a digit, but not one of ours
+        ("1e3", "eq", 1000, True),
+        ("-2.50", "lt", -2, True),
         ("9007199254740993", "eq", 9007199254740992, False),
         ("b", "gt", "A", True),
         (True, "eq", "true", True),

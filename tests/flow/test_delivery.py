@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from connector.errors import CrmAgain, CrmNever, CrmPaced, CrmUnreachable
+from connector.errors import CrmAgain, CrmNever, CrmPaced, CrmUnreachable, StoreUnavailable
 from connector.model import Reason, Status, WriteBack
 from connector.ports import Outcome, Result
 from connector.store import lanes, outbox
@@ -242,3 +242,29 @@ def test_writes_without_permission_wait_for_it_and_are_not_given_up(team) -> Non
     team.later(minutes=15)
     team.work()
     assert [row.write_back for row in team.history(pool)] == [WriteBack.DONE]
+
+
+def test_trouble_with_the_database_does_not_cost_the_lease(team) -> None:
+    pool = one_lead(team)
+    team.crm.read_errors = [None, StoreUnavailable("locked")]
+    team.work()
+    assert team.crm.owners() == {"1": None}
+    team.later(seconds=1)
+    team.work()
+    assert [row.write_back for row in team.history(pool)] == [WriteBack.DONE]
+
+
+def test_a_record_that_went_away_gives_the_turn_back(team) -> None:
+    pool = one_lead(team)
+    team.crm.read_errors = [None, CrmPaced("wait", pause_seconds=1)]
+    team.work()
+    del team.crm.rows["1"]
+    team.later(seconds=1)
+    team.work()
+    team.crm.create("2")
+    team.tell("2")
+    team.work()
+    assert [(row.user_id, row.reason) for row in team.history(pool)] == [
+        ("A", Reason.ROTATION),
+        ("A", Reason.OWED),
+    ]

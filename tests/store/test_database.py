@@ -42,7 +42,14 @@ def test_every_postgres_scheme_means_psycopg(scheme: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "url", ["mysql://me:secret@h/x", "secret", "sqlite://", "sqlite:///:memory:"]
+    "url",
+    [
+        "mysql://me:secret@h/x",
+        "postgres://me:secret@h:port/x",
+        "secret",
+        "sqlite://",
+        "sqlite:///:memory:",
+    ],
 )
 def test_an_address_that_cannot_work_is_refused_without_repeating_it(url: str) -> None:
     with pytest.raises(BadSettings) as caught:

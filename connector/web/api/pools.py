@@ -8,7 +8,7 @@ from flask import Response
 
 from connector.engine import rotation
 from connector.engine.eligibility import refusal
-from connector.errors import BadInput, NotFound, Pointer
+from connector.errors import BadInput, Pointer, unknown_pool
 from connector.model import Board, Lead, Member, Pool
 from connector.store import pools
 from connector.store.database import Session
@@ -24,15 +24,8 @@ def existing(session: Session, pool_id: str) -> Pool:
     """The pool, or ``NotFound``."""
     found = pools.get(session, pool_id)
     if found is None:
-        raise unknown(pool_id)
+        raise unknown_pool(pool_id)
     return found
-
-
-def unknown(pool_id: str) -> NotFound:
-    """There is no such pool."""
-    return NotFound(
-        f"There is no pool {pool_id!r}. GET /round-robin/pools lists them.", code="pool_not_found"
-    )
 
 
 @api.post("/pools", responses={201: answers.Pool})
@@ -64,7 +57,7 @@ def show_pool(path: schemas.PoolPath) -> Response:
     with reading() as session:
         board = pools.board(session, path.pool_id, lock=False)
         if board is None:
-            raise unknown(path.pool_id)
+            raise unknown_pool(path.pool_id)
         counts = pools.counts(session, path.pool_id)
     return answers.answer(_now(board, counts))
 

@@ -58,13 +58,14 @@ def put_user(path: schemas.UserPath, body: schemas.NewUser) -> Response:
 def change_user(path: schemas.UserPath, body: schemas.UserPatch) -> Response:
     """Change the given fields of a user."""
     given = {name: getattr(body, name) for name in body.model_fields_set - {"daily_quota"}}
-    if "owners" in given:
-        given["owners"] = _owners(body.owners)
+    owners: Mapping[str, str | None] = given.pop("owners", {})
+    added = _owners({name: raw for name, raw in owners.items() if raw is not None})
     with writing() as session:
         found = users.get(session, path.user_id)
         if found is None:
             raise _unknown(path.user_id)
-        changed = replace(found, **given)
+        kept = {name: raw for name, raw in found.owners.items() if name not in owners}
+        changed = replace(found, owners=kept | added, **given)
         users.put(session, changed, current().clock())
     return answers.answer(presentation.user(changed))
 
