@@ -39,6 +39,7 @@ LEAST_WRITE_SECONDS = 5.0
 ZONE_SECONDS = 4.0
 _CHUNK = 65_536
 _DETAILS = "/account-info/v3/details"
+_RECORDS = "/crm/v3/objects/"
 _NO_CONNECTION = (
     exceptions.NewConnectionError,
     exceptions.ConnectTimeoutError,
@@ -214,9 +215,15 @@ class _Transport(ApiClient):
         if not error.status:  # the library's form of a TLS failure
             return CrmUnreachable(f"No safe connection to HubSpot: {error.reason}")
         body, headers = self.redacted(error.body or b""), error.headers or {}
-        ask = errors.lasts_until_midnight(headers, body) and "/account-info/" not in url
-        zone = self._zone() if ask else None
-        return errors.refused(error.status, headers, body, time_zone=zone)
+        path = url.removeprefix(str(self.configuration.host))
+        ask = errors.lasts_until_midnight(headers, body) and not path.startswith(_DETAILS)
+        return errors.refused(
+            error.status,
+            headers,
+            body,
+            of_records=path.startswith(_RECORDS),
+            time_zone=self._zone() if ask else None,
+        )
 
 
 @contextmanager
