@@ -105,7 +105,8 @@ def refused(
             return CrmAgain(text, code=code, crm_message=words)
         case _ if status not in (413, 414) and not any(name in error for name in _ENVELOPE):
             return CrmAgain(
-                f"Not HubSpot, but something before it, answered {status}.", code="bad_answer"
+                f"The answer {status} is not in HubSpot's form: a proxy may have given it.",
+                code="bad_answer",
             )
         case _ if not of_records:
             return CrmUnreachable(text, code=code, crm_message=words)

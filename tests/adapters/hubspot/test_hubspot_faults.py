@@ -378,7 +378,14 @@ def test_a_server_without_tls_is_unreachable(answers, connect):
     failure(read, connect(answers.url.replace("http:", "https:")), CrmUnreachable)
 
 
-@pytest.mark.parametrize("fault", [pytest.param(-1, id="silent"), pytest.param(-2, id="slow")])
+@pytest.mark.parametrize(
+    "fault",
+    [
+        pytest.param(-1, id="silent"),
+        pytest.param(-200, id="slow"),
+        pytest.param(-400, id="slow refusal"),
+    ],
+)
 def test_an_answer_that_does_not_come_ends_the_call(answers, fault):
     client = HubSpotClient(
         HubSpotSettings(
@@ -390,11 +397,11 @@ def test_an_answer_that_does_not_come_ends_the_call(answers, fault):
         ),
         clock=time.monotonic,
     )
-    answers.say(fault, b'{"results": []' + b" " * 40 + b"}")
+    answers.say(fault, b'{"results": [], "message": "no"' + b" " * 20 + b"}")
     answers.say(200, {"results": []})
-    deadline = time.monotonic() + 1.2
+    deadline = time.monotonic() + 1.2  # the slow body would take five seconds
 
-    with pytest.raises(CrmAgain):
+    with pytest.raises(CrmAgain, match=r"too slowly|did not arrive|no time left"):
         client.read_batch("contacts", ["1"], properties=["email"], deadline=deadline)
 
     assert len(answers.requests) == 1
