@@ -13,6 +13,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from types import SimpleNamespace
 from typing import Any
 
 from hubspot.crm.objects.api.batch_api import BatchApi
@@ -39,6 +40,7 @@ LEAST_WRITE_SECONDS = 5.0
 ZONE_SECONDS = 4.0
 _CHUNK = 65_536
 _DETAILS = "/account-info/v3/details"
+_RECORDS = "/crm/v3/objects/"
 _NO_CONNECTION = (
     exceptions.NewConnectionError,
     exceptions.ConnectTimeoutError,
@@ -58,7 +60,7 @@ class HubSpotClient:
     def __init__(self, settings: HubSpotSettings, *, clock: Clock) -> None:
         _check(settings)
         self._clock = clock
-        self._http: Any = _Transport(settings, zone=self._time_zone)
+        self._http: Any = _Transport(settings, clock=clock, zone=self._time_zone)
         self._batch = BatchApi(self._http)
         self._owners = OwnersApi(self._http)
         self._account: Json | None = None
@@ -152,22 +154,14 @@ class HubSpotClient:
 
     def _json(self, response: Any, deadline: float) -> Json:
         try:
-            answer = json.loads(self._http.redacted(self._content(response, deadline)))
+            answer = json.loads(
+                self._http.redacted(_content(response, deadline=deadline, clock=self._clock))
+            )
         except (ValueError, RecursionError):
             raise _unreadable() from None
         if not isinstance(answer, dict):
             raise _unreadable()
         return answer
-
-    def _content(self, response: Any, deadline: float) -> bytes:
-        # Piece by piece: a read time-out counts from byte to byte and would let an answer trickle.
-        pieces = []
-        while piece := response.read1(_CHUNK):
-            pieces.append(piece)
-            if self._clock() > deadline:
-                response.close()
-                raise CrmAgain("HubSpot's answer came too slowly.")
-        return b"".join(pieces)
 
     def _time_zone(self) -> str | None:
         try:
@@ -180,11 +174,15 @@ class HubSpotClient:
 class _Transport(ApiClient):
     """The library's HTTP layer with the API version in the path and our errors only."""
 
-    def __init__(self, settings: HubSpotSettings, *, zone: Callable[[], str | None]) -> None:
+    def __init__(
+        self, settings: HubSpotSettings, *, clock: Clock, zone: Callable[[], str | None]
+    ) -> None:
         configuration = Configuration(host=settings.base_url.rstrip("/"))
         configuration.access_token = settings.access_token
         configuration.retries = False  # no hidden second try, no redirect followed
         super().__init__(configuration)  # type: ignore[no-untyped-call]
+        pool: Any = _Pool(self.rest_client.pool_manager, clock)
+        self.rest_client.pool_manager = pool
         self.user_agent = "leadrota"
         self._version = settings.api_version
         self._token = settings.access_token.encode()
@@ -214,9 +212,48 @@ class _Transport(ApiClient):
         if not error.status:  # the library's form of a TLS failure
             return CrmUnreachable(f"No safe connection to HubSpot: {error.reason}")
         body, headers = self.redacted(error.body or b""), error.headers or {}
-        ask = errors.lasts_until_midnight(headers, body) and "/account-info/" not in url
-        zone = self._zone() if ask else None
-        return errors.refused(error.status, headers, body, time_zone=zone)
+        path = url.removeprefix(str(self.configuration.host))
+        ask = errors.lasts_until_midnight(headers, body) and not path.startswith(_DETAILS)
+        return errors.refused(
+            error.status,
+            headers,
+            body,
+            of_records=path.startswith(_RECORDS),
+            time_zone=self._zone() if ask else None,
+        )
+
+
+class _Pool:
+    """The library's pool; what is no success it would read at once, for as long as it trickles."""
+
+    def __init__(self, pool: Any, clock: Clock) -> None:
+        self._pool = pool
+        self._clock = clock
+        self.clear = pool.clear
+
+    def request(self, method: str, url: str, *, timeout: Any, **options: Any) -> Any:
+        """Send one request; the body of a refusal comes along, read within the time-outs."""
+        deadline = self._clock() + timeout.connect_timeout + timeout.read_timeout
+        response = self._pool.request(method, url, timeout=timeout, **options)
+        if 200 <= response.status <= 299:
+            return response
+        return SimpleNamespace(
+            status=response.status,
+            reason=response.reason,
+            data=_content(response, deadline=deadline, clock=self._clock),
+            getheaders=lambda: response.headers,
+        )
+
+
+def _content(response: Any, *, deadline: float, clock: Clock) -> bytes:
+    # Piece by piece: a read time-out counts from byte to byte and would let an answer trickle.
+    pieces = []
+    while piece := response.read1(_CHUNK):
+        pieces.append(piece)
+        if clock() > deadline:
+            response.close()
+            raise CrmAgain("HubSpot's answer came too slowly.")
+    return b"".join(pieces)
 
 
 @contextmanager

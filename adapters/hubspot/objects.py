@@ -20,15 +20,23 @@ _NAMES = {
     "0-115": "users",
     "0-136": "leads",
 }
-# First half of a classic subscription type such as ``contact.creation``.
-_CLASSIC = {
+_SINGULARS = {
     "contact": "contacts",
     "company": "companies",
     "deal": "deals",
     "ticket": "tickets",
     "product": "products",
     "line_item": "line_items",
+    "task": "tasks",
+    "note": "notes",
+    "meeting": "meetings",
+    "call": "calls",
+    "email": "emails",
+    "user": "users",
+    "lead": "leads",
 }
+# First half of a classic subscription type such as ``contact.creation``.
+_CLASSIC = frozenset(("contact", "company", "deal", "ticket", "product", "line_item"))
 _ALWAYS = ("hubspot_owner_id", "hs_merged_object_ids")
 # At most 20 each. A property that an account does not have is silently left out of the answer.
 _PROPERTIES = {
@@ -61,16 +69,18 @@ _COMPANY = ("company", "name", "hs_associated_company_name")
 
 
 def canonical(name_or_id: str) -> str:
-    """The name of an object type given by name or type id; an unknown one is kept as it is."""
-    name = name_or_id.strip().lower()
-    return (
-        _NAMES.get(name) or _CLASSIC.get(name) or (name if name in _NAMES.values() else name_or_id)
-    )
+    """The plural name of an object type given by name, singular or type id, in any case.
+
+    An unknown one, such as an account's own type, is kept as it is.
+    """
+    given = name_or_id.strip().lower()
+    name = _NAMES.get(given) or _SINGULARS.get(given) or given
+    return name if name in _NAMES.values() else name_or_id
 
 
 def of_classic(prefix: str) -> str | None:
     """The object type behind a classic subscription's prefix, None when it names no record."""
-    return _CLASSIC.get(prefix)
+    return _SINGULARS[prefix] if prefix in _CLASSIC else None
 
 
 def properties(object_type: str) -> list[str]:

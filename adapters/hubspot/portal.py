@@ -10,7 +10,6 @@ from adapters.hubspot import errors, objects, records
 from adapters.hubspot.client import Clock, HubSpotClient
 from adapters.hubspot.owners import OwnerDirectory
 from adapters.hubspot.settings import HubSpotSettings
-from connector.errors import CrmNever
 from connector.ports import Capabilities, CrmRecord, Outcome, OwnerWrite, Result
 
 CALL_SECONDS = 20.0
@@ -20,7 +19,6 @@ _FOR_GOOD = {
     "OBJECT_NOT_FOUND",
     "CONFLICT",
     "FORBIDDEN",
-    "MISSING_SCOPES",
     "INVALID_PARAMETER",
 }
 
@@ -80,10 +78,11 @@ class HubSpotCrm:
     ) -> dict[str, Outcome]:
         try:
             answer = self._client.update_owners(object_type, writes, deadline=deadline)
-        except CrmNever as refusal:
+        except errors.CallRefused as refusal:
             if len(writes) > 1:
                 raise  # HubSpot refuses a whole batch for one bad item: the caller tries halves
             return {writes[0].record_id: _refused(writes[0], refusal)}
+        records.check_scopes(answer)  # what was written all the same is found by the next read
         return {
             write.record_id: _outcome(write, answer, alone=len(writes) == 1) for write in writes
         }
@@ -131,24 +130,19 @@ def _written(write: OwnerWrite, result: Mapping[str, Any]) -> Outcome:
 
 
 def _failed(write: OwnerWrite, error: Mapping[str, Any]) -> Outcome:
-    if errors.refuses_owner(error):
-        result = Result.REFUSED_OWNER
-    else:
-        for_good = error.get("category") in _FOR_GOOD
-        result = Result.NEVER if for_good else Result.AGAIN
+    otherwise = Result.NEVER if error.get("category") in _FOR_GOOD else Result.AGAIN
     return Outcome(
         record_id=write.record_id,
-        result=result,
+        result=errors.owner_result(error) or otherwise,
         code=errors.machine_word(error),
         message=errors.message(error),
     )
 
 
-def _refused(write: OwnerWrite, refusal: CrmNever) -> Outcome:
-    refused_owner = refusal.code == errors.REFUSED_OWNER
+def _refused(write: OwnerWrite, refusal: errors.CallRefused) -> Outcome:
     return Outcome(
         record_id=write.record_id,
-        result=Result.REFUSED_OWNER if refused_owner else Result.NEVER,
+        result=refusal.result,
         code=refusal.code,
         message=refusal.crm_message or refusal.message,
     )
@@ -157,7 +151,8 @@ def _refused(write: OwnerWrite, refusal: CrmNever) -> Outcome:
 def _inactive(write: OwnerWrite) -> Outcome:
     return Outcome(
         record_id=write.record_id,
-        result=Result.REFUSED_OWNER,
+        result=Result.INACTIVE_OWNER,
         code="owner_not_active",
         message=f"HubSpot lists no active person with the owner id {write.owner_id}.",
+        is_listed=True,
     )

@@ -71,7 +71,15 @@ def error_items(answer: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
 
 
+def check_scopes(answer: Mapping[str, Any]) -> None:
+    """Raise ``CrmForbidden`` when items were refused for want of a scope, which concerns all."""
+    for error in error_items(answer):
+        if error.get("category") == errors.MISSING_SCOPES:
+            raise errors.forbidden(error, "HubSpot refused some records for want of a scope.")
+
+
 def _check_errors(answer: Mapping[str, Any]) -> None:
+    check_scopes(answer)
     for error in error_items(answer):
         if error.get("category") != _NOT_FOUND:
             text = errors.message(error)

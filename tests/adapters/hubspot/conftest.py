@@ -39,8 +39,8 @@ class Answers:
     def say(self, status=200, body=None, **headers):
         """Queue an answer; ``body`` is JSON, or bytes as they are.
 
-        Status 0 drops the line, status -1 keeps the caller waiting, status -2 sends the body one
-        byte at a time.
+        Status 0 drops the line, status -1 keeps the caller waiting, a status such as -200 or -400
+        sends the body one byte at a time.
         """
         raw = body if isinstance(body, bytes) else json.dumps(body or {}).encode()
         kept = {name.replace("_", "-"): value for name, value in headers.items()}
@@ -88,11 +88,11 @@ class _Handler(BaseHTTPRequestHandler):
         if status in (0, -1):
             self.close_connection = True
             return
-        self.send_response(max(status, 200))
+        self.send_response(abs(status))
         for name, value in {"Content-Length": str(len(raw)), **more}.items():
             self.send_header(name, value)
         self.end_headers()
-        if status == -2:
+        if status < 0:
             self.trickle(raw)
         else:
             self.wfile.write(raw)

@@ -9,7 +9,7 @@ from adapters import hubspot
 from adapters.hubspot.settings import HubSpotSettings
 from adapters.sandbox.hubspot import HubSpotSandbox
 from adapters.sandbox.hubspot_events import event, signed_headers
-from connector.errors import CrmAgain, CrmNever, CrmPaced, CrmUnreachable
+from connector.errors import CrmAgain, CrmForbidden, CrmNever, CrmPaced, CrmUnreachable
 from connector.ports import Delivery, OwnerWrite, Result
 
 VERSIONS = ["v3", "2026-03", "2026-09"]
@@ -128,7 +128,7 @@ def test_archived_people_and_user_ids_are_refused_without_a_call(sandbox, crm, o
 
     for owner_id in wrong:
         (outcome,) = crm.write_owners("contacts", [write(lead, owner_id)])
-        assert outcome.result is Result.REFUSED_OWNER
+        assert (outcome.result, outcome.is_listed) == (Result.INACTIVE_OWNER, True)
 
     assert sandbox.calls_to("/batch/update") == []
     assert sandbox.owner_of("contacts", lead) is None
@@ -141,7 +141,7 @@ def test_an_owner_who_was_archived_a_moment_ago_is_refused_by_hubspot(sandbox, c
 
     (outcome,) = crm.write_owners("contacts", [write(lead, owner)])
 
-    assert (outcome.result, outcome.code) == (Result.REFUSED_OWNER, "INVALID_OWNER_ID")
+    assert (outcome.result, outcome.code) == (Result.INACTIVE_OWNER, "INVALID_OWNER_ID")
 
 
 def test_one_refused_owner_in_a_batch_is_told_apart_either_way(sandbox, crm, owner):
@@ -158,7 +158,7 @@ def test_one_refused_owner_in_a_batch_is_told_apart_either_way(sandbox, crm, own
 
     assert [outcome.result for outcome in outcomes] == [
         Result.DONE,
-        Result.REFUSED_OWNER,
+        Result.INACTIVE_OWNER,
         Result.DONE,
     ]
 
@@ -188,6 +188,20 @@ def test_missing_scopes_stop_the_connection(sandbox, crm, owner):
 
     with pytest.raises(CrmUnreachable, match=r"crm\.objects\.owners\.read"):
         read(crm, lead)
+
+
+def test_a_missing_scope_closes_its_object_type_alone(sandbox, crm, owner):
+    lead = sandbox.create("leads", {})
+    contact = sandbox.create("contacts", {})
+    sandbox.missing_scopes = ["crm.objects.leads.read", "crm.objects.leads.write"]
+
+    with pytest.raises(CrmForbidden, match=r"crm\.objects\.leads\.read"):
+        read(crm, lead, object_type="leads")
+    with pytest.raises(CrmForbidden, match=r"crm\.objects\.leads\.write"):
+        crm.write_owners("leads", [write(lead, owner)])
+    assert list(read(crm, contact)) == [contact]
+    (outcome,) = crm.write_owners("contacts", [write(contact, owner)])
+    assert outcome.result is Result.DONE
 
 
 def test_a_wrong_token_stops_the_connection(sandbox, connect):
@@ -244,7 +258,7 @@ def test_every_ready_made_fault_is_an_error_of_ours(sandbox, crm, owner):
             lambda: read(crm, lead),
             lambda: crm.write_owners("contacts", [write(lead, owner)] * 2),
         ):
-            with pytest.raises((CrmAgain, CrmNever, CrmPaced, CrmUnreachable)):
+            with pytest.raises((CrmAgain, CrmForbidden, CrmNever, CrmPaced, CrmUnreachable)):
                 call()
 
 

@@ -90,12 +90,14 @@ def test_errors_are_read_from_the_body_whatever_the_status(answers, crm, status)
     assert results(outcomes) == [
         ("1", Result.DONE),
         ("2", Result.NEVER),
-        ("3", Result.REFUSED_OWNER),
+        ("3", Result.INACTIVE_OWNER),
         ("4", Result.AGAIN),
         ("5", Result.AGAIN),
     ]
     assert (outcomes[1].code, outcomes[1].message) == ("OBJECT_NOT_FOUND", "gone")
+    assert outcomes[2].code == "INVALID_OWNER_ID"
     assert outcomes[4].code == "not_in_answer"
+    assert not any(outcome.is_listed for outcome in outcomes)
 
 
 def test_an_error_without_ids_concerns_the_only_record(answers, crm):
@@ -112,19 +114,20 @@ def test_a_write_that_shows_another_owner_is_not_done(answers, crm):
     assert (outcome.result, outcome.code) == (Result.AGAIN, "owner_not_set")
 
 
-def test_an_inactive_owner_is_refused_without_being_sent(answers, crm):
+def test_an_inactive_owner_is_told_without_being_sent(answers, crm):
     answers.say(200, {"results": [written("2")]})
 
     outcomes = crm.write_owners("contacts", [write("1", "7777"), write("2")])
 
-    assert results(outcomes) == [("1", Result.REFUSED_OWNER), ("2", Result.DONE)]
+    assert results(outcomes) == [("1", Result.INACTIVE_OWNER), ("2", Result.DONE)]
     assert outcomes[0].code == "owner_not_active"
+    assert [outcome.is_listed for outcome in outcomes] == [True, False]
     assert [item["id"] for item in updates(answers)[0].body["inputs"]] == ["2"]
 
 
 def test_only_inactive_owners_make_no_write_call(answers, crm):
     assert results(crm.write_owners("contacts", [write("1", "7777")])) == [
-        ("1", Result.REFUSED_OWNER)
+        ("1", Result.INACTIVE_OWNER)
     ]
     assert updates(answers) == []
 
@@ -138,23 +141,74 @@ def test_a_batch_refused_as_a_whole_is_the_callers_to_halve(answers, crm):
     assert "Owner 5501 does not exist" in caught.value.crm_message
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        pytest.param(BAD_OWNER, id="code"),
-        pytest.param(refusal(message="invalid_owner_id"), id="word in the text"),
-        pytest.param(
-            refusal(errors=[{"message": "No", "context": {"propertyName": ["hubspot_owner_id"]}}]),
-            id="property named",
-        ),
-    ],
-)
-def test_one_record_whose_owner_is_refused_goes_to_the_next_user(answers, crm, body):
+def about_owner(**changes):
+    return refusal(
+        errors=[{"message": "No", "context": {"propertyName": ["hubspot_owner_id"]}} | changes]
+    )
+
+
+SAID_INACTIVE = [
+    pytest.param(BAD_OWNER, id="code"),
+    pytest.param(refusal(message="invalid_owner_id"), id="word in the text"),
+    pytest.param(refusal(message="Not valid:\nINVALID_OWNER_ID"), id="word on a line of its own"),
+    pytest.param({"message": "No", "category": "INVALID_OWNER_ID"}, id="category"),
+]
+NAMED = [
+    pytest.param(about_owner(), "VALIDATION_ERROR", id="property named"),
+    pytest.param(about_owner(code="NO_SEAT"), "NO_SEAT", id="own word"),
+    pytest.param(about_owner(code="INVALID_OWNER_ID_FORMAT"), "INVALID_OWNER_ID_FORMAT", id="near"),
+]
+FOR_GOOD = [
+    pytest.param(about_owner(code="PROPERTY_DOESNT_EXIST"), id="missing"),
+    pytest.param(about_owner(message='Property "hubspot_owner_id" does not exist'), id="missing 2"),
+    pytest.param(about_owner(code="READ_ONLY_VALUE"), id="read-only"),
+    pytest.param(about_owner(message="hubspot_owner_id is a read only property"), id="read-only 2"),
+    pytest.param(about_owner(message="hubspot_owner_id is read-only"), id="read-only 3"),
+    pytest.param(about_owner(code="REQUIRED_PROPERTY"), id="required"),
+    pytest.param({"message": "hubspot_owner_id", "subCategory": "READ_ONLY"}, id="no category"),
+]
+
+
+def in_a_batch(body):
+    return {"results": [written("2")], "errors": [{**body, "context": {"ids": ["1"]}}]}
+
+
+def alone_and_in_a_batch(answers, crm, body):
+    """The outcome of a single write that is refused, and of the same in a batch."""
     answers.say(400, body)
+    alone = crm.write_owners("contacts", [write()])
+    answers.say(207, in_a_batch(body))
+    return [*alone, crm.write_owners("contacts", [write(), write("2")])[0]]
 
-    (outcome,) = crm.write_owners("contacts", [write()])
 
-    assert (outcome.result, outcome.code) == (Result.REFUSED_OWNER, "INVALID_OWNER_ID")
+@pytest.mark.parametrize("body", SAID_INACTIVE)
+def test_a_user_whom_hubspot_calls_invalid_is_inactive(answers, crm, body):
+    for outcome in alone_and_in_a_batch(answers, crm, body):
+        assert (outcome.result, outcome.code) == (Result.INACTIVE_OWNER, "INVALID_OWNER_ID")
+        assert not outcome.is_listed
+
+
+@pytest.mark.parametrize(("body", "code"), NAMED)
+def test_a_record_that_refuses_its_owner_goes_to_the_next_user(answers, crm, body, code):
+    for outcome in alone_and_in_a_batch(answers, crm, body):
+        assert (outcome.result, outcome.code) == (Result.REFUSED_OWNER, code)
+        assert not outcome.is_listed
+
+
+@pytest.mark.parametrize("body", FOR_GOOD)
+def test_an_owner_field_that_cannot_be_written_is_no_fault_of_the_user(answers, crm, body):
+    for outcome in alone_and_in_a_batch(answers, crm, body):
+        assert outcome.result is Result.NEVER
+
+
+@pytest.mark.parametrize("category", ["RATE_LIMITS", "INTERNAL_ERROR"])
+def test_an_item_that_failed_for_a_moment_is_no_refusal_of_the_user(answers, crm, category):
+    body = {"category": category, "message": "hubspot_owner_id was not set"}
+    answers.say(207, in_a_batch(body))
+
+    outcomes = crm.write_owners("contacts", [write(), write("2")])
+
+    assert results(outcomes) == [("1", Result.AGAIN), ("2", Result.DONE)]
 
 
 @pytest.mark.parametrize(
