@@ -20,6 +20,8 @@ from adapters.salesforce import addresses, errors, ids
 from adapters.salesforce.settings import SalesforceSettings
 from connector.errors import BadSettings, CrmAgain, CrmError, CrmPaced, CrmUnreachable
 
+_LOG_INS = 5  # in a row, with no call in between that their tokens let through
+_LOG_IN_PAUSE = timedelta(hours=24)
 _ASSERTION_LIFE = timedelta(minutes=2)  # Salesforce takes at most three
 _JWT_BEARER = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 
@@ -52,7 +54,11 @@ class Post(Protocol):
 
 
 class LogIn:
-    """The token of one connection, in memory only. Shared by threads."""
+    """The token of one connection, in memory only. Shared by threads.
+
+    Where fresh tokens are refused one after the other, another would be too: after five the last is
+    kept and tried, and no further log-in is made until a call gets through or a day has passed.
+    """
 
     def __init__(
         self, settings: SalesforceSettings, *, clock: Callable[[], datetime], post: Post
@@ -71,6 +77,9 @@ class LogIn:
         self._key = None if settings.client_secret else _signing_key(settings)
         self._lock = threading.Lock()
         self._token: Token | None = None
+        self._refused: Token | None = None  # the last one that a call was refused with
+        self._log_ins = 0  # that gave a token, since a call last got through
+        self._last_log_in: datetime | None = None
         self._failures = 0
         self._failure: CrmError | None = None
 
@@ -88,6 +97,7 @@ class LogIn:
                 return self._token
             if self._failure is not None and self._failures != failures_before:
                 raise _copy(self._failure)
+            self._check_pause()
             self._token, self._failure = None, None
             try:
                 self._token = self._log_in(seconds)
@@ -95,9 +105,39 @@ class LogIn:
                 self._failure = failure
                 self._failures += 1
                 raise
+            self._log_ins += 1
+            self._last_log_in = self._clock()
             return self._token
         finally:
             self._lock.release()
+
+    def worked(self, token: Token) -> None:
+        """A call got through with this token."""
+        if token is self._token:
+            self._refused, self._log_ins = None, 0
+
+    def refused(self, token: Token) -> None:
+        """A call was answered with 401 to this token, and a new one was not asked for."""
+        if token is self._token:
+            self._refused = token
+
+    def was_refused(self, token: Token) -> bool:
+        """Whether an earlier call was, and none got through with it since."""
+        return token is self._refused
+
+    def _check_pause(self) -> None:
+        """Raise ``CrmUnreachable`` while another log-in would be one too many."""
+        if self._log_ins < _LOG_INS or self._last_log_in is None:
+            return
+        # A last log-in in the future is from before the clock was set back.
+        if timedelta() <= self._clock() - self._last_log_in < _LOG_IN_PAUSE:
+            raise CrmUnreachable(
+                f"Salesforce refused the tokens of {_LOG_INS} log-ins in a row. The last one is "
+                f"still tried; the next log-in is a day after it, at "
+                f"{self._last_log_in + _LOG_IN_PAUSE:%Y-%m-%d %H:%M} UTC, or at a restart. Check "
+                "the session settings and permissions of the integration user.",
+                code="log_ins_paused",
+            )
 
     def _log_in(self, seconds: float) -> Token:
         form = self._form()
@@ -128,10 +168,12 @@ class LogIn:
         )
         if isinstance(error, CrmAgain | CrmPaced) and (reply.status >= 500 or reply.status == 429):
             return error
+        word = error.code if error.code != type(error).code else None  # Salesforce's own or none
+        label = f"{reply.status} {word}" if word else str(reply.status)
         return CrmUnreachable(
-            f"Salesforce refused the log-in ({reply.status} {error.code}). Check the external "
-            "client app, its secret or certificate, and that its user is set and approved.",
-            code=error.code,
+            f"Salesforce refused the log-in ({label}). Check the external client app, its secret "
+            "or certificate, and that its user is set and approved.",
+            code=word,
             crm_message=error.crm_message,
         )
 

@@ -20,7 +20,7 @@ from adapters.salesforce import ids as record_ids
 from adapters.salesforce import owners, records, transport
 from adapters.salesforce.auth import LogIn
 from adapters.salesforce.settings import SalesforceSettings
-from connector.errors import CrmAgain, CrmNever
+from connector.errors import CrmAgain, CrmForbidden, CrmNever
 from connector.ports import Capabilities, CrmRecord, Outcome, OwnerWrite, Result
 
 _T = TypeVar("_T")
@@ -53,7 +53,6 @@ class SalesforceCrm:
             record_ids.full_id(raw) or raw for raw in settings.unassigned_owners
         )
         self._directory = owners.Directory(clock)
-        self._refusals = owners.Refusals()
         self._fields: dict[str, tuple[str, ...]] = {}  # object types with hidden fields
 
     def read_records(self, object_type: str, ids: Sequence[str]) -> Mapping[str, CrmRecord]:
@@ -107,21 +106,32 @@ class SalesforceCrm:
             return settled
         reply = call.update(owners.body(object_type, fit))
         for outcome in owners.outcomes(reply, list(fit)):
-            if outcome.code == "INACTIVE_OWNER_OR_USER":
+            if outcome.result is Result.INACTIVE_OWNER:
                 self._directory.forget()
-            settled[outcome.record_id] = self._refusals.judge(outcome, fit[outcome.record_id])
+            settled[outcome.record_id] = outcome
         return settled
 
     def _rows(self, call: Call, object_type: str, id18s: Sequence[str]) -> list[Mapping[str, Any]]:
         """Query the records; where fields are hidden from the integration user, without those."""
-        wanted = self._fields.get(object_type, records.fields(object_type))
+        everything = records.fields(object_type)
+        wanted = self._fields.get(object_type, everything)
         try:
             return call.query(records.soql(object_type, wanted, id18s))
         except CrmNever as error:
-            if error.code != "INVALID_FIELD" or object_type in self._fields:
+            if error.code != "INVALID_FIELD":
                 raise
-        narrowed = records.visible(wanted, call.describe(object_type))
-        rows = call.query(records.soql(object_type, narrowed, id18s))
+        narrowed = records.visible(everything, call.describe(object_type))
+        try:
+            rows = call.query(records.soql(object_type, narrowed, id18s))
+        except CrmNever as error:
+            if error.code != "INVALID_FIELD":
+                raise
+            raise CrmForbidden(
+                f"Salesforce hides the owner of {object_type} records, or another field that "
+                "cannot be left out. Let the integration user read it.",
+                code=error.code,
+                crm_message=error.crm_message,
+            ) from None
         self._fields[object_type] = narrowed
         return rows
 
@@ -234,7 +244,8 @@ def _outcome(
     if owner_id is None:
         return Outcome(
             record_id=write.record_id,
-            result=Result.REFUSED_OWNER,
+            result=Result.INACTIVE_OWNER,
+            is_listed=True,  # no list of users ever holds it
             code="bad_owner_id",
             message="The owner must be a Salesforce user: an id that starts with 005.",
         )

@@ -14,11 +14,19 @@ from email.utils import parsedate_to_datetime
 from enum import Enum, auto
 from http import HTTPStatus
 
-from connector.errors import CrmAgain, CrmError, CrmNever, CrmPaced, CrmUnreachable
+from connector.errors import (
+    CrmAgain,
+    CrmError,
+    CrmForbidden,
+    CrmNever,
+    CrmPaced,
+    CrmUnreachable,
+)
 from connector.ports import Outcome, Result
 
 DAILY_PAUSE = 900.0  # the daily allowance is a rolling window: look again in 15 minutes
 SHORT_PAUSE = 3.0  # too many calls at once
+_SHORTEST_PAUSE = 1.0
 _LONGEST_PAUSE = 86_400.0
 _LONGEST_TEXT = 2_000
 
@@ -28,9 +36,11 @@ class Means(Enum):
 
     AGAIN = auto()
     NEXT_USER = auto()
+    INACTIVE_USER = auto()
     NEVER = auto()
     PACED = auto()
     UNREACHABLE = auto()
+    FORBIDDEN = auto()  # of a whole call; of one record it is NEVER
     AGAIN_IF_LOCKED = auto()  # code of the org failed; its text may hide a lock
 
 
@@ -47,7 +57,7 @@ CODES: Mapping[str, Means] = {
     "TOO_MANY_APEX_REQUESTS": Means.AGAIN,
     "UNKNOWN_EXCEPTION": Means.AGAIN,
     "INVALID_QUERY_LOCATOR": Means.AGAIN,  # the pages expired: ask from the start
-    "INACTIVE_OWNER_OR_USER": Means.NEXT_USER,
+    "INACTIVE_OWNER_OR_USER": Means.INACTIVE_USER,
     "INVALID_CROSS_REFERENCE_KEY": Means.NEXT_USER,
     "OP_WITH_INVALID_USER_TYPE_EXCEPTION": Means.NEXT_USER,
     "TRANSFER_REQUIRES_READ": Means.NEXT_USER,
@@ -59,10 +69,11 @@ CODES: Mapping[str, Means] = {
     "API_CURRENTLY_DISABLED": Means.UNREACHABLE,
     "INVALID_SESSION_ID": Means.UNREACHABLE,
     "InvalidSessionId": Means.UNREACHABLE,
+    "INVALID_TYPE": Means.FORBIDDEN,  # an object type that is hidden from us does not exist for us
+    "INSUFFICIENT_ACCESS": Means.FORBIDDEN,
+    "INSUFFICIENT_ACCESS_OR_READONLY": Means.FORBIDDEN,
+    "INSUFFICIENT_ACCESS_ON_CROSS_REFERENCE_ENTITY": Means.FORBIDDEN,
 }
-
-# These two also come when the record or an automation of the org is the cause, not the new owner.
-DOUBTFUL_REFUSALS = frozenset({"INACTIVE_OWNER_OR_USER", "INVALID_CROSS_REFERENCE_KEY"})
 
 _LOCK_PHRASES = (
     "unable_to_lock_row",
@@ -149,7 +160,11 @@ def outcome(record_id: str, entry: Mapping[str, object]) -> Outcome:
 def call_error(
     status: int, headers: Mapping[str, str], body: bytes, *, now: datetime, hide: Sequence[str] = ()
 ) -> CrmError:
-    """Say what a reply that is no success means for the whole call. ``hide`` are secrets."""
+    """Say what a reply that is no success means for the whole call. ``hide`` are secrets.
+
+    A 401 or 403 without a code is taken for one of the whole connection, whoever sent it: what
+    waits is not lost.
+    """
     found = problems(body)
     code = next((p.code for p in found or [] if p.code), None)
     told = concealed(words(found or []), hide)
@@ -170,6 +185,13 @@ def call_error(
         return CrmAgain(
             f"Salesforce could not do it just now ({label}).", code=code, crm_message=told
         )
+    if means is Means.FORBIDDEN or (status == 403 and code and means is not Means.UNREACHABLE):
+        return CrmForbidden(
+            f"Salesforce does not show these records to this connection ({label}). Check the "
+            "integration user's permissions for the object type, and SALESFORCE_OBJECTS.",
+            code=code,
+            crm_message=told,
+        )
     if status in (401, 403) or means is Means.UNREACHABLE:
         return CrmUnreachable(
             f"Salesforce does not let this connection in ({label}). Check the app, the integration "
@@ -177,7 +199,7 @@ def call_error(
             code=code,
             crm_message=told,
         )
-    if status < 400 or status in (404, 410):
+    if status < 400 or (status in (404, 410) and code):
         # No record is named in these addresses: the API itself is not where the settings say.
         return CrmUnreachable(
             f"The API is not found there ({label}). Check SALESFORCE_LOGIN_URL and "
@@ -185,7 +207,7 @@ def call_error(
             code=code,
             crm_message=told,
         )
-    if found is None and status not in (413, 414, 431):
+    if code is None and status not in (413, 414, 431):
         return CrmAgain(f"Something on the way to Salesforce answered ({label}), not Salesforce.")
     return CrmNever(f"Salesforce refused the call ({label}).", code=code, crm_message=told)
 
@@ -198,7 +220,7 @@ def concealed(text: str | None, secrets: Sequence[str]) -> str | None:
 
 
 # The first of these that any error of a record asks for decides.
-_SEVERITY = (Result.NEVER, Result.REFUSED_OWNER, Result.AGAIN)
+_SEVERITY = (Result.NEVER, Result.REFUSED_OWNER, Result.INACTIVE_OWNER, Result.AGAIN)
 
 
 def _result(found: Problem) -> Result:
@@ -207,10 +229,12 @@ def _result(found: Problem) -> Result:
             return Result.AGAIN
         case Means.NEXT_USER:
             return Result.REFUSED_OWNER
+        case Means.INACTIVE_USER:
+            return Result.INACTIVE_OWNER
         case Means.AGAIN_IF_LOCKED:
             locked = any(phrase in found.text.lower() for phrase in _LOCK_PHRASES)
             return Result.AGAIN if locked else Result.NEVER
-        case Means.NEVER:
+        case Means.NEVER | Means.FORBIDDEN:
             return Result.NEVER
 
 
@@ -226,13 +250,24 @@ def _phrase(status: int) -> str:
 
 
 def _retry_after(headers: Mapping[str, str], now: datetime) -> float | None:
-    """Seconds of ``Retry-After``, which is a number or a date."""
+    """Seconds of ``Retry-After``, a number or a date, within bounds; None if it is neither.
+
+    A date is set against the answer's own ``Date``, since clocks differ.
+    """
     value = headers.get("Retry-After", "").strip()
     if value.isascii() and value.isdigit():
-        return min(float(value), _LONGEST_PAUSE)
+        seconds = float(value)
+    else:
+        until = _http_date(value)
+        if until is None:
+            return None
+        seconds = (until - (_http_date(headers.get("Date", "")) or now)).total_seconds()
+    return min(max(seconds, _SHORTEST_PAUSE), _LONGEST_PAUSE)
+
+
+def _http_date(value: str) -> datetime | None:
     try:
-        until = parsedate_to_datetime(value)
-    except ValueError:
+        date = parsedate_to_datetime(value)
+    except (ValueError, OverflowError):
         return None
-    until = until if until.tzinfo else until.replace(tzinfo=UTC)
-    return min(max((until - now).total_seconds(), 0.0), _LONGEST_PAUSE)
+    return date if date.tzinfo else date.replace(tzinfo=UTC)

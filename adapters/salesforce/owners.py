@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from adapters.salesforce import errors, ids
-from connector.errors import CrmAgain
+from connector.errors import CrmAgain, CrmForbidden, CrmNever
 from connector.ports import Outcome, Result
 
 # Without the first, Salesforce runs the org's assignment rules on this very update and may give the
@@ -20,7 +19,6 @@ WRITE_HEADERS = {
     "Sforce-Call-Options": "client=leadrota",
 }
 _FRESH_SECONDS = 60.0
-_REMEMBERED = 10_000
 
 Ask = Callable[[Sequence[str]], Sequence[Mapping[str, Any]]]
 
@@ -36,7 +34,11 @@ class Directory:
         self._seen: dict[str, tuple[datetime, bool | None]] = {}
 
     def active(self, owner_ids: Collection[str], ask: Ask) -> dict[str, bool | None]:
-        """Return for each owner whether the user is active; None when there is no such user."""
+        """Return for each owner whether the user is active; None when there is no such user.
+
+        Where this connection may not see users, all count as active: Salesforce itself still
+        refuses most that are not.
+        """
         now = self._clock()
         answer = {
             owner_id: entry[1]
@@ -45,10 +47,7 @@ class Directory:
         }
         unknown = [owner_id for owner_id in owner_ids if owner_id not in answer]
         if unknown:
-            rows = {
-                ids.user_id(str(row.get("Id"))): row.get("IsActive") is True for row in ask(unknown)
-            }
-            learnt = {owner_id: rows.get(owner_id) for owner_id in unknown}
+            learnt = _states(unknown, ask)
             self._seen.update({owner_id: (now, state) for owner_id, state in learnt.items()})
             answer.update(learnt)
         return answer
@@ -56,32 +55,6 @@ class Directory:
     def forget(self) -> None:
         """Ask anew about everyone."""
         self._seen.clear()
-
-
-class Refusals:
-    """Which owner each record was refused, for the two codes that may blame the wrong one.
-
-    An inactive user that the org's own automation touches, or a record that is invisible, gives the
-    same code for every owner. The first refusal of a record moves on to the next user; the second,
-    with another user whom the directory calls active, is the record's own trouble.
-    """
-
-    def __init__(self) -> None:
-        self._refused: dict[str, str] = {}
-
-    def judge(self, outcome: Outcome, owner_id: str) -> Outcome:
-        """Return the outcome, NEVER in place of a repeated doubtful refusal."""
-        if outcome.result is Result.DONE:
-            self._refused.pop(outcome.record_id, None)
-        if outcome.result is not Result.REFUSED_OWNER:
-            return outcome
-        if outcome.code not in errors.DOUBTFUL_REFUSALS:
-            return outcome
-        if self._refused.setdefault(outcome.record_id, owner_id) != owner_id:
-            return replace(outcome, result=Result.NEVER)
-        while len(self._refused) > _REMEMBERED:
-            self._refused.pop(next(iter(self._refused)), None)
-        return outcome
 
 
 def body(object_type: str, owner_by_record: Mapping[str, str]) -> dict[str, Any]:
@@ -105,13 +78,14 @@ def outcomes(reply: object, record_ids: Sequence[str]) -> list[Outcome]:
 
 
 def unfit(record_id: str, owner_id: str, *, active: bool | None) -> Outcome | None:
-    """Return why this owner must not be sent, None if it may."""
+    """Return why the list of users speaks against this owner, None if he may be sent."""
     if active:
         return None
     is_unknown = active is None
     return Outcome(
         record_id=record_id,
-        result=Result.REFUSED_OWNER,
+        result=Result.INACTIVE_OWNER,
+        is_listed=True,
         code="owner_unknown" if is_unknown else "owner_inactive",
         message=(
             f"Salesforce shows no user {owner_id} to this connection."
@@ -119,6 +93,15 @@ def unfit(record_id: str, owner_id: str, *, active: bool | None) -> Outcome | No
             else f"User {owner_id} is inactive in Salesforce."
         ),
     )
+
+
+def _states(owner_ids: Sequence[str], ask: Ask) -> dict[str, bool | None]:
+    try:
+        rows = ask(owner_ids)
+    except (CrmNever, CrmForbidden):
+        return dict.fromkeys(owner_ids, True)
+    found = {ids.user_id(str(row.get("Id"))): row.get("IsActive") is True for row in rows}
+    return {owner_id: found.get(owner_id) for owner_id in owner_ids}
 
 
 def _outcome(entry: object, record_id: str) -> Outcome:

@@ -90,19 +90,34 @@ class OrgSession(requests.Session):
             )
         path = url.removeprefix(self.library_origin)
         response = self._send(method, path, **kwargs)
-        if not self._renewed and errors.session_expired(response.status_code, response.content):
+        if self._is_renewable(response):
             self._renewed = True
             self.token = self._log_in.token(stale=self.token, seconds=self.left())
             response = self._send(method, path, **kwargs)
-        if response.status_code >= 300:
-            raise errors.call_error(
-                response.status_code,
-                response.headers,
-                response.content,
-                now=self._clock(),
-                hide=(self.token.access_token,),
-            )
-        return response
+        if response.status_code < 300:
+            self._log_in.worked(self.token)
+            return response
+        if response.status_code == 401:
+            self._log_in.refused(self.token)
+        raise errors.call_error(
+            response.status_code,
+            response.headers,
+            response.content,
+            now=self._clock(),
+            hide=(self.token.access_token,),
+        )
+
+    def _is_renewable(self, response: requests.Response) -> bool:
+        """Whether to try with a new token: once in a call.
+
+        A refusal that speaks of no expired session is not likely to end with it. So that takes a
+        second call, after the pause that followed the first.
+        """
+        if self._renewed:
+            return False
+        if response.status_code == 401 and self._log_in.was_refused(self.token):
+            return True
+        return errors.session_expired(response.status_code, response.content)
 
     def _send(self, method: str, path: str, **kwargs: Any) -> requests.Response:
         token = self.token

@@ -71,7 +71,10 @@ class SalesforceReceiver:
             )
         self._org_id = org_id
         self._key = settings.webhook_key.encode() if settings.webhook_key else None
-        self._objects = frozenset(settings.objects)
+        # Salesforce takes API names in any case, so settings and senders may differ in it.
+        standard = {name.lower(): name for name in ids.OBJECT_TYPES.values()}
+        self._names = {name.strip().lower(): name.strip() for name in settings.objects} | standard
+        self._objects = frozenset(self.object_type(name) for name in settings.objects)
 
     def verify(self, delivery: Delivery, now: datetime) -> None:  # noqa: ARG002 - no time stamp
         """Check ``?key=`` of the address; there is nothing else to go by before parsing."""
@@ -105,8 +108,7 @@ class SalesforceReceiver:
 
     def object_type(self, raw: str) -> str:
         """The API name, which Salesforce takes in any case; an unknown one stays as it is."""
-        known = {*ids.OBJECT_TYPES.values(), *self._objects}
-        return next((name for name in known if name.lower() == raw.strip().lower()), raw)
+        return self._names.get(raw.strip().lower(), raw)
 
     def record_id(self, object_type: str, raw: str) -> str | None:
         """The 18-character id, None if the object type cannot have it."""
@@ -136,10 +138,11 @@ class SalesforceReceiver:
         sobject = notification.find(f"{_OUTBOUND}sObject")
         fields = _fields(sobject)
         raw_id = fields.get("Id", "")
-        object_type = _object_type(sobject, raw_id)
+        object_type = self.object_type(_object_type(sobject, raw_id))
         record_id = ids.record_id(object_type, raw_id)
         created, modified = (_time(fields.get(n)) for n in ("CreatedDate", "LastModifiedDate"))
-        is_new = created is not None and created == modified
+        # Without both dates nobody can tell. Then it counts as new, and the record's state decides.
+        was_changed = created is not None and modified is not None and created != modified
 
         ignored = None
         if sobject is None or len(sobject) == 0:
@@ -152,7 +155,7 @@ class SalesforceReceiver:
 
         return LeadEvent(
             key=_key(_text(notification.find(f"{_OUTBOUND}Id")), object_type, fields),
-            kind=EventKind.CREATED if is_new else EventKind.CHANGED,
+            kind=EventKind.CHANGED if was_changed else EventKind.CREATED,
             object_type=object_type or "unknown",
             record_id=record_id or raw_id[:200],
             occurred_at=modified,

@@ -194,12 +194,14 @@ def test_each_notification_is_an_event_of_its_own(taker: Receiver, count: int) -
     [
         (("2026-11-30T09:15:07.000Z", "2026-11-30T09:15:07Z"), EventKind.CREATED),
         (("2026-11-30T09:15:07.000Z", "2026-11-30T09:15:08.000Z"), EventKind.CHANGED),
-        ((None, "2026-11-30T09:15:07.000Z"), EventKind.CHANGED),
-        ((None, None), EventKind.CHANGED),
-        (("soon", "soon"), EventKind.CHANGED),
+        (("2026-11-30T09:15:07.000Z", "2026-11-30T10:15:07+01:00"), EventKind.CREATED),
+        ((None, "2026-11-30T09:15:07.000Z"), EventKind.CREATED),
+        (("2026-11-30T09:15:07.000Z", None), EventKind.CREATED),
+        ((None, None), EventKind.CREATED),
+        (("soon", "later"), EventKind.CREATED),
     ],
 )
-def test_a_record_is_new_when_it_was_not_modified_since(
+def test_a_record_counts_as_new_unless_its_dates_say_that_it_was_changed(
     taker: Receiver, dates: tuple[str | None, str | None], kind: EventKind
 ) -> None:
     names = ("CreatedDate", "LastModifiedDate")
@@ -403,3 +405,41 @@ def test_ids_from_elsewhere_are_brought_into_our_form(taker: Receiver) -> None:
     assert taker.record_id("Lead", "003000000000001") is None
     assert taker.owner_id("0055g000009AbCd") == "0055g000009AbCdAAK"
     assert taker.owner_id("5501") is None
+
+
+@pytest.mark.parametrize("dates", ["", "<sf:CreatedDate>2026-11-30T09:15:07Z</sf:CreatedDate>"])
+def test_the_owner_of_a_message_is_told_beside_any_kind(taker: Receiver, dates: str) -> None:
+    owner = "<sf:OwnerId>0055g000009AbCd</sf:OwnerId>"
+    event = one(taker, notification(f"<sf:Id>{LEAD}</sf:Id>{dates}{owner}"))
+    assert (event.kind, event.owner_id) == (EventKind.CREATED, "0055g000009AbCdAAK")
+
+
+@pytest.mark.parametrize(
+    ("raw", "name"),
+    [
+        ("Lead", "Lead"),
+        ("lead", "Lead"),
+        ("LEAD", "Lead"),
+        (" oPPortunity ", "Opportunity"),
+        ("deal__C", "Deal__c"),
+        ("Other__c", "Other__c"),
+        ("", ""),
+    ],
+)
+def test_an_object_type_is_known_in_any_case(
+    make_settings: Callable[..., SalesforceSettings], raw: str, name: str
+) -> None:
+    taker = receiver(make_settings(objects=("lead", "CONTACT", "Deal__c")))
+    assert taker.object_type(raw) == name
+
+
+@pytest.mark.parametrize(
+    ("setting", "told", "kept"),
+    [("lead", "sf:Lead", "Lead"), ("Lead", "sf:lead", "Lead"), ("LEAD", "", "Lead")],
+)
+def test_an_object_type_is_routed_however_its_case_is_set_or_told(
+    make_settings: Callable[..., SalesforceSettings], setting: str, told: str, kept: str
+) -> None:
+    taker = receiver(make_settings(objects=(setting,)))
+    event = one(taker, notification(f"<sf:Id>{LEAD}</sf:Id>", type_=told))
+    assert (event.object_type, event.record_id, event.ignored) == (kept, LEAD, None)

@@ -7,7 +7,14 @@ from typing import Any
 import pytest
 
 from adapters.salesforce import errors
-from connector.errors import CrmAgain, CrmError, CrmNever, CrmPaced, CrmUnreachable
+from connector.errors import (
+    CrmAgain,
+    CrmError,
+    CrmForbidden,
+    CrmNever,
+    CrmPaced,
+    CrmUnreachable,
+)
 from connector.ports import Outcome, Result
 
 NOW = datetime(2026, 11, 30, 9, 15, tzinfo=UTC)
@@ -43,7 +50,7 @@ def listed(code: str, text: str = "m") -> list[dict[str, str]]:
         ("SERVER_UNAVAILABLE", Result.AGAIN),
         ("TOO_MANY_APEX_REQUESTS", Result.AGAIN),
         ("UNKNOWN_EXCEPTION", Result.AGAIN),
-        ("INACTIVE_OWNER_OR_USER", Result.REFUSED_OWNER),
+        ("INACTIVE_OWNER_OR_USER", Result.INACTIVE_OWNER),
         ("INVALID_CROSS_REFERENCE_KEY", Result.REFUSED_OWNER),
         ("OP_WITH_INVALID_USER_TYPE_EXCEPTION", Result.REFUSED_OWNER),
         ("TRANSFER_REQUIRES_READ", Result.REFUSED_OWNER),
@@ -110,6 +117,16 @@ def test_every_shape_of_an_error_body_is_understood(body: object, code: str, tex
         (503, listed("SERVER_UNAVAILABLE"), CrmAgain),
         (504, "", CrmAgain),
         (400, HTML, CrmAgain),
+        (400, "", CrmAgain),
+        (400, "Bad Request", CrmAgain),
+        (400, {}, CrmAgain),
+        (400, [], CrmAgain),
+        (400, 7, CrmAgain),
+        (400, {"status": "denied"}, CrmAgain),
+        (404, HTML, CrmAgain),
+        (404, "not here", CrmAgain),
+        (407, HTML, CrmAgain),
+        (451, "", CrmAgain),
         (400, listed("QUERY_TIMEOUT"), CrmAgain),
         (400, listed("INVALID_QUERY_LOCATOR"), CrmAgain),
         (400, listed("INSERT_UPDATE_DELETE_NOT_ALLOWED_DURING_MAINTENANCE"), CrmAgain),
@@ -119,11 +136,20 @@ def test_every_shape_of_an_error_body_is_understood(body: object, code: str, tex
         (401, HTML, CrmUnreachable),
         (401, {"error": "x"}, CrmUnreachable),
         (401, listed("INVALID_SESSION_ID"), CrmUnreachable),
+        (401, "", CrmUnreachable),
         (403, HTML, CrmUnreachable),
-        (403, listed("INSUFFICIENT_ACCESS"), CrmUnreachable),
+        (403, "", CrmUnreachable),
+        (403, listed("INSUFFICIENT_ACCESS"), CrmForbidden),
+        (400, listed("INSUFFICIENT_ACCESS_OR_READONLY"), CrmForbidden),
+        (400, listed("INVALID_TYPE"), CrmForbidden),
+        (404, listed("INVALID_TYPE"), CrmForbidden),
+        (403, listed("A_CODE_OF_THE_FUTURE"), CrmForbidden),
         (403, listed("API_DISABLED_FOR_ORG"), CrmUnreachable),
+        (403, listed("API_CURRENTLY_DISABLED"), CrmUnreachable),
+        (403, listed("INVALID_SESSION_ID"), CrmUnreachable),
         (404, listed("NOT_FOUND"), CrmUnreachable),
-        (410, "", CrmUnreachable),
+        (410, "", CrmAgain),
+        (410, listed("NOT_FOUND"), CrmUnreachable),
         (302, "", CrmUnreachable),
         (400, listed("INVALID_FIELD"), CrmNever),
         (400, listed("MALFORMED_QUERY"), CrmNever),
@@ -131,7 +157,7 @@ def test_every_shape_of_an_error_body_is_understood(body: object, code: str, tex
         (431, HTML, CrmNever),
     ],
 )
-def test_a_refused_call_says_again_unreachable_or_never(
+def test_a_refused_call_says_what_will_come_of_it(
     status: int, body: object, kind: type[CrmError]
 ) -> None:
     error = call_error(status, body)
@@ -148,10 +174,23 @@ def test_a_refused_call_says_again_unreachable_or_never(
         (429, "", {}, 3),
         (429, HTML, {"Retry_After": "17"}, 17),
         (503, HTML, {"Retry_After": "Mon, 30 Nov 2026 09:16:30 GMT"}, 90),
-        (503, HTML, {"Retry_After": "Mon, 30 Nov 2026 09:00:00 GMT"}, 0),
+        (503, HTML, {"Retry_After": "Mon, 30 Nov 2026 09:00:00 GMT"}, 1),
+        (503, HTML, {"Retry_After": "Mon, 30 Nov 2026 12:01:30 GMT",
+                     "Date": "Mon, 30 Nov 2026 12:00:00 GMT"}, 90),
+        (503, HTML, {"Retry_After": "Mon, 30 Nov 2026 12:00:00 GMT",
+                     "Date": "Mon, 30 Nov 2026 12:00:00 GMT"}, 1),
+        (503, HTML, {"Retry_After": "Mon, 30 Nov 2026 09:16:30 GMT", "Date": "today"}, 90),
+        (429, "", {"Retry_After": "Fri, 31 Dec 9999 23:59:59 GMT"}, 86_400),
         (503, HTML, {"Retry_After": "99999999999"}, 86_400),
+        (429, "", {"Retry_After": "9" * 400}, 86_400),
+        (503, HTML, {"Retry_After": "0"}, 1),
+        (429, "", {"Retry_After": "0"}, 1),
+        (429, "", {"Retry_After": "-5"}, 3),
+        (429, "", {"Retry_After": "soon"}, 3),
+        (403, listed("REQUEST_LIMIT_EXCEEDED", DAILY), {"Retry_After": "0"}, 1),
+        (403, listed("REQUEST_LIMIT_EXCEEDED", DAILY), {"Retry_After": "-5"}, 900),
     ],
-)
+)  # fmt: skip
 def test_a_limit_asks_for_a_pause(
     status: int, body: object, headers: dict[str, str], seconds: float
 ) -> None:
@@ -160,7 +199,13 @@ def test_a_limit_asks_for_a_pause(
     assert error.pause_seconds == seconds
 
 
-@pytest.mark.parametrize("value", ["soon", "-5", "1e9", "\u0663", ""])
+@pytest.mark.parametrize(
+    "value",
+    [
+        "soon", "-5", "1e9", "\u0663", "",
+        "Mon, 30 Nov 2026 09:16:30 +99999999999999", "Mon, 99 Nov 2026 09:16:30 GMT",
+    ],
+)  # fmt: skip
 def test_an_unreadable_pause_is_no_pause(value: str) -> None:
     assert isinstance(call_error(503, HTML, Retry_After=value), CrmAgain)
 
@@ -190,3 +235,10 @@ def test_a_secret_that_a_reply_repeats_is_not_told() -> None:
     body = json.dumps(listed("NOT_FOUND", "token s3cret and s3cret")).encode()
     error = errors.call_error(400, {}, body, now=NOW, hide=("s3cret", ""))
     assert error.crm_message == "token *** and ***"
+
+
+def test_a_record_that_refuses_a_user_says_nothing_of_the_user_elsewhere() -> None:
+    told = outcome(("INACTIVE_OWNER_OR_USER", "inactive"), ("TRANSFER_REQUIRES_READ", "read"))
+    assert told.result is Result.REFUSED_OWNER
+    told = outcome(("UNABLE_TO_LOCK_ROW", "locked"), ("INACTIVE_OWNER_OR_USER", "inactive"))
+    assert told.result is Result.INACTIVE_OWNER

@@ -93,7 +93,7 @@ def test_sessions_that_end_again_and_again_cost_one_renewal_a_call(
         {"preset": "unauthorized_page"},
         {"status": 401, "body": {"message": "no list"}},
         {"status": 401, "body": [{"errorCode": "OTHER", "message": "m"}]},
-        {"status": 403, "body": [{"errorCode": "INSUFFICIENT_ACCESS", "message": "m"}]},
+        {"status": 403, "body": [{"errorCode": "INVALID_SESSION_ID", "message": "m"}]},
         {"preset": "api_disabled"},
     ],
 )
@@ -115,6 +115,102 @@ def test_a_limit_is_a_pause_and_no_log_in(
         crm.read_records("Lead", [LEAD])
     assert paced.value.pause_seconds == pause
     assert (org.log_ins, len(org.calls_to("/query"))) == (1, 1)
+
+
+def probe(crm: SalesforceCrm, clock: Any, *, seconds: float = 30) -> str:
+    """One claimed batch after a probe's gap: read and write until something fails."""
+    clock.go(seconds)
+    try:
+        crm.read_records("Lead", [LEAD])
+        crm.write_owners("Lead", [OwnerWrite(record_id=LEAD, owner_id="005000000000001")])
+    except CrmUnreachable as error:
+        return error.code
+    return "worked"
+
+
+@pytest.mark.parametrize("preset", ["session_expired", "session_lasting", "unauthorized_page"])
+@pytest.mark.parametrize("had_worked", [False, True])
+def test_an_episode_of_refusals_costs_five_log_ins_and_two_a_batch(
+    org: SalesforceSandbox, crm: SalesforceCrm, clock: Any, preset: str, had_worked: bool
+) -> None:
+    if had_worked:
+        crm.read_records("Lead", [LEAD])
+    before = org.log_ins
+    org.faults.add("/services/data", preset=preset, times=None)
+    for _ in range(12):
+        log_ins, calls = org.log_ins, len(org.calls_to("/services/data"))
+        assert probe(crm, clock) != "worked"
+        assert org.log_ins - log_ins <= 2
+        assert len(org.calls_to("/services/data")) > calls  # each probe tries what it has
+    assert org.log_ins - before == 5
+    org.faults.clear()
+    assert probe(crm, clock) == "worked"
+    assert org.log_ins - before == 5
+
+
+def test_what_stopped_the_log_ins_is_told(
+    org: SalesforceSandbox, crm: SalesforceCrm, clock: Any
+) -> None:
+    org.faults.add("/services/data", preset="session_expired", times=None)
+    told = [probe(crm, clock) for _ in range(6)]
+    assert told == ["INVALID_SESSION_ID"] * 4 + ["log_ins_paused"] * 2
+
+
+def test_a_success_ends_the_episode(org: SalesforceSandbox, crm: SalesforceCrm, clock: Any) -> None:
+    org.faults.add("/services/data", preset="session_expired", times=None)
+    for _ in range(8):
+        probe(crm, clock)
+    org.faults.clear()
+    assert probe(crm, clock) == "worked"
+    org.expire_tokens()
+    assert probe(crm, clock) == "worked"
+    assert org.log_ins == 6
+
+
+@pytest.mark.parametrize(("hours", "log_ins"), [(23.9, 5), (24, 6)])
+def test_a_day_after_the_last_log_in_there_is_another(
+    org: SalesforceSandbox, crm: SalesforceCrm, clock: Any, hours: float, log_ins: int
+) -> None:
+    org.faults.add("/services/data", preset="session_expired", times=None)
+    for _ in range(4):  # two log-ins, then one for each probe
+        probe(crm, clock)
+    assert org.log_ins == 5
+    assert probe(crm, clock, seconds=hours * 3600) != "worked"
+    assert probe(crm, clock) == "log_ins_paused"
+    assert org.log_ins == log_ins
+
+
+def test_a_clock_that_was_set_back_does_not_stop_log_ins_for_years(
+    org: SalesforceSandbox, crm: SalesforceCrm, clock: Any
+) -> None:
+    org.faults.add("/services/data", preset="session_expired", times=None)
+    for _ in range(5):
+        probe(crm, clock)
+    probe(crm, clock, seconds=-9 * 365 * 86_400)
+    assert org.log_ins == 6
+
+
+def test_log_ins_that_are_refused_themselves_go_on_with_each_probe(
+    org: SalesforceSandbox, crm: SalesforceCrm, clock: Any
+) -> None:
+    refusal = {"error": "invalid_client", "error_description": "invalid client credentials"}
+    org.faults.add("/oauth2/token", status=400, body=refusal, times=None)
+    for tries in range(1, 9):
+        assert probe(crm, clock) == "invalid_client"
+        assert len(org.calls_to("/oauth2/token")) == tries
+    org.faults.clear()
+    assert probe(crm, clock) == "worked"
+
+
+def test_a_refused_log_in_does_not_begin_the_episode_anew(
+    org: SalesforceSandbox, crm: SalesforceCrm, clock: Any
+) -> None:
+    org.faults.add("/services/data", preset="session_expired", times=None)
+    org.faults.add("/oauth2/token", status=400, body={"error": "invalid_grant"}, after=3)
+    for _ in range(9):
+        probe(crm, clock)
+    assert len(org.calls_to("/oauth2/token")) == 6
+    assert org.log_ins == 5
 
 
 def test_twenty_threads_with_one_expired_token_log_in_once(
@@ -306,7 +402,9 @@ def test_a_slash_at_the_end_of_the_instance_does_no_harm(
          CrmUnreachable, "invalid_grant"),
         ({"status": 401, "json": {"error": "invalid_client", "error_description": "bad"}},
          CrmUnreachable, "invalid_client"),
-        ({"status": 400, "body": "<html>?</html>"}, CrmUnreachable, "crm_again"),
+        ({"status": 400, "body": "<html>?</html>"}, CrmUnreachable, "crm_unreachable"),
+        ({"status": 404, "body": "<html>?</html>"}, CrmUnreachable, "crm_unreachable"),
+        ({"status": 403, "json": {"error": "denied"}}, CrmUnreachable, "denied"),
         ({"status": 302, "headers": {"Location": "https://evil.example"}}, CrmUnreachable,
          "crm_unreachable"),
         ({"status": 200, "body": "<html>log in</html>"}, CrmUnreachable, "no_token"),

@@ -141,7 +141,8 @@ def test_an_inactive_owner_is_never_sent_even_where_salesforce_would_take_him(
     left = org.add_user("Left", "left@example.com", active=False)
     record_id = org.create(object_type, {})
     outcomes = crm.write_owners(object_type, [OwnerWrite(record_id=record_id, owner_id=left)])
-    assert results(outcomes) == [("refused_owner", "owner_inactive")]
+    assert results(outcomes) == [("inactive_owner", "owner_inactive")]
+    assert outcomes[0].is_listed
     assert org.calls_to(COLLECTIONS) == []
 
 
@@ -149,7 +150,9 @@ def test_an_unknown_user_is_refused_without_an_update(
     org: SalesforceSandbox, crm: SalesforceCrm, lead: str
 ) -> None:
     writes = [OwnerWrite(record_id=lead, owner_id="005000000099999")]
-    assert results(crm.write_owners("Lead", writes)) == [("refused_owner", "owner_unknown")]
+    outcomes = crm.write_owners("Lead", writes)
+    assert results(outcomes) == [("inactive_owner", "owner_unknown")]
+    assert outcomes[0].is_listed
     assert org.calls_to(COLLECTIONS) == []
 
 
@@ -158,7 +161,9 @@ def test_a_queue_is_no_owner_to_give_a_record_to(
     org: SalesforceSandbox, crm: SalesforceCrm, object_type: str
 ) -> None:
     writes = [OwnerWrite(record_id=org.create(object_type, {}), owner_id=org.add_queue("Q"))]
-    assert results(crm.write_owners(object_type, writes)) == [("refused_owner", "bad_owner_id")]
+    outcomes = crm.write_owners(object_type, writes)
+    assert results(outcomes) == [("inactive_owner", "bad_owner_id")]
+    assert outcomes[0].is_listed
     assert org.calls == []
 
 
@@ -178,26 +183,59 @@ def test_a_user_who_has_just_left_is_noticed_when_salesforce_says_so(
     writes = [OwnerWrite(record_id=lead, owner_id=ann)]
     crm.write_owners("Lead", writes)
     org.deactivate(ann)
-    assert results(crm.write_owners("Lead", writes)) == [
-        ("refused_owner", "INACTIVE_OWNER_OR_USER")
-    ]
-    assert results(crm.write_owners("Lead", writes)) == [("refused_owner", "owner_inactive")]
+    (told,) = crm.write_owners("Lead", writes)
+    assert (told.result, told.code) == (Result.INACTIVE_OWNER, "INACTIVE_OWNER_OR_USER")
+    assert not told.is_listed
+    (listed,) = crm.write_owners("Lead", writes)
+    assert (listed.result, listed.is_listed) == (Result.INACTIVE_OWNER, True)
 
 
-@pytest.mark.parametrize("code", ["INACTIVE_OWNER_OR_USER", "INVALID_CROSS_REFERENCE_KEY"])
-def test_a_record_that_refuses_every_user_is_given_up_and_not_passed_round(
-    org: SalesforceSandbox, crm: SalesforceCrm, ann: str, lead: str, code: str
+@pytest.mark.parametrize(
+    ("code", "result"),
+    [
+        ("INACTIVE_OWNER_OR_USER", "inactive_owner"),
+        ("INVALID_CROSS_REFERENCE_KEY", "refused_owner"),
+        ("OP_WITH_INVALID_USER_TYPE_EXCEPTION", "refused_owner"),
+        ("TRANSFER_REQUIRES_READ", "refused_owner"),
+    ],
+)
+def test_what_a_record_refused_before_changes_no_answer(
+    org: SalesforceSandbox, crm: SalesforceCrm, ann: str, lead: str, code: str, result: str
 ) -> None:
     bob = org.add_user("Bob", "bob@example.com")
     entry = {"success": False, "errors": [{"statusCode": code, "message": "m", "fields": []}]}
     org.faults.add(COLLECTIONS, status=200, body=[entry], times=3)
-    told = [
-        results(crm.write_owners("Lead", [OwnerWrite(record_id=lead, owner_id=owner)]))
-        for owner in (ann, ann, bob)
-    ]
-    assert told == [[("refused_owner", code)], [("refused_owner", code)], [("never", code)]]
+    for owner in (ann, ann, bob):
+        (told,) = crm.write_owners("Lead", [OwnerWrite(record_id=lead, owner_id=owner)])
+        assert (told.result.value, told.code, told.is_listed) == (result, code, False)
     (done,) = crm.write_owners("Lead", [OwnerWrite(record_id=lead, owner_id=bob)])
     assert done.result is Result.DONE
+
+
+@pytest.mark.parametrize(
+    ("status", "code"),
+    [(400, "INVALID_TYPE"), (400, "INVALID_FIELD"), (400, "MALFORMED_QUERY"),
+     (403, "INSUFFICIENT_ACCESS")],
+)  # fmt: skip
+def test_where_users_cannot_be_seen_owners_are_written_unchecked(
+    org: SalesforceSandbox, crm: SalesforceCrm, ann: str, lead: str, status: int, code: str
+) -> None:
+    body = [{"message": "sObject type 'User' is not supported.", "errorCode": code}]
+    org.faults.add("/query", status=status, body=body, times=None)
+    for _ in range(2):
+        (done,) = crm.write_owners("Lead", [OwnerWrite(record_id=lead, owner_id=ann)])
+        assert done.result is Result.DONE
+    assert org.owner_of(lead) == ann
+    assert len(org.calls_to("/query")) == 1
+
+
+def test_an_owner_check_that_fails_for_now_lets_nothing_be_written(
+    org: SalesforceSandbox, crm: SalesforceCrm, ann: str, lead: str
+) -> None:
+    org.faults.add("/query", preset="server_unavailable", times=None)
+    with pytest.raises(CrmAgain):
+        crm.write_owners("Lead", [OwnerWrite(record_id=lead, owner_id=ann)])
+    assert org.calls_to(COLLECTIONS) == []
 
 
 def test_the_same_record_twice_is_sent_once_and_the_later_owner_counts(

@@ -9,7 +9,7 @@ import requests
 from adapters.salesforce import ids, records
 from adapters.salesforce.client import SalesforceCrm
 from adapters.sandbox.salesforce import SalesforceSandbox
-from connector.errors import CrmAgain, CrmNever, CrmUnreachable
+from connector.errors import CrmAgain, CrmForbidden, CrmNever, CrmUnreachable
 
 Connect = Callable[..., SalesforceCrm]
 
@@ -181,10 +181,50 @@ def test_a_field_behind_a_hidden_relation_is_left_out_too() -> None:
     assert records.visible(["Email", "Account.Name"], description) == ("Email", "Account.Name")
 
 
-def test_an_unknown_object_type_is_never(org: SalesforceSandbox, crm: SalesforceCrm) -> None:
-    with pytest.raises(CrmNever) as never:
+def test_an_object_type_that_we_may_not_see_waits_for_the_permission(
+    org: SalesforceSandbox, crm: SalesforceCrm
+) -> None:
+    with pytest.raises(CrmForbidden) as forbidden:
         crm.read_records("Deal__c", ["a0D30000001n7Pi"])
-    assert never.value.code == "INVALID_TYPE"
+    assert forbidden.value.code == "INVALID_TYPE"
+    assert "Deal__c" in (forbidden.value.crm_message or "")
+
+
+@pytest.mark.parametrize("code", ["INSUFFICIENT_ACCESS", "INSUFFICIENT_ACCESS_OR_READONLY"])
+def test_a_read_without_a_permission_waits_for_it(
+    org: SalesforceSandbox, crm: SalesforceCrm, code: str
+) -> None:
+    org.faults.add("/query", status=403, body=[{"errorCode": code, "message": "m"}], times=None)
+    with pytest.raises(CrmForbidden):
+        crm.read_records("Lead", ["00Q000000000001"])
+    assert len(org.calls_to("/query")) == 1
+
+
+def test_records_whose_owner_is_hidden_from_us_wait_for_the_permission(
+    org: SalesforceSandbox, crm: SalesforceCrm
+) -> None:
+    lead = org.create("Lead", {})
+    refusal = [{"errorCode": "INVALID_FIELD", "message": "No such column 'OwnerId'"}]
+    org.faults.add("/query", status=400, body=refusal, times=2)
+    described = [{"name": name} for name in org.records.fields["Lead"] if name != "OwnerId"]
+    org.faults.add("/sobjects/Lead/describe$", status=200, body={"fields": described})
+    with pytest.raises(CrmForbidden) as forbidden:
+        crm.read_records("Lead", [lead])
+    assert forbidden.value.code == "INVALID_FIELD"
+    assert forbidden.value.crm_message == "No such column 'OwnerId'"
+    assert lead in crm.read_records("Lead", [lead])
+
+
+def test_a_field_that_is_hidden_later_is_left_out_too(
+    org: SalesforceSandbox, crm: SalesforceCrm
+) -> None:
+    lead = org.create("Lead", {"Company": "Acme"})
+    for hidden in ("Industry", "Rating"):
+        org.records.fields["Lead"].remove(hidden)
+        described = [{"name": name} for name in org.records.fields["Lead"]]
+        org.faults.add("/sobjects/Lead/describe$", "GET", status=200, body={"fields": described})
+        assert hidden not in crm.read_records("Lead", [lead])[lead].attributes
+    assert len(org.calls_to("/describe")) == 2
 
 
 @pytest.mark.parametrize("fault", ["server_unavailable", "query_timeout", "lost_before", "garbage"])
