@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from types import TracebackType
 from typing import Any, Self
+from urllib.parse import urljoin
 
 import requests
 from flask import Flask
@@ -79,26 +80,18 @@ class Api:
 
     def history(self, pool_id: str) -> list[Row]:
         """Oldest first, as one reads."""
-        path = f"/round-robin/pools/{pool_id}/history"
+        url: str | None = f"{self.url}/round-robin/pools/{pool_id}/history?limit=1000"
         rows: list[Row] = []
-        while True:
-            page = self._session.get(
-                f"{self.url}{path}",
-                params={"limit": 1000} | ({"cursor": cursor_of(page)} if rows else {}),
-                timeout=30,
-            )
+        while url:
+            page = self._session.get(url, timeout=30)
             assert page.ok, page.text
             rows += page.json()
-            if "next" not in page.links:
-                return rows[::-1]
+            url = page.links.get("next", {}).get("url")
+            url = urljoin(page.url, url) if url else None
+        return rows[::-1]
 
     def close(self) -> None:
         self._session.close()
-
-
-def cursor_of(page: requests.Response) -> str:
-    query = requests.utils.urlparse(page.links["next"]["url"]).query
-    return dict(part.split("=", 1) for part in query.split("&"))["cursor"]
 
 
 class Crms:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -23,9 +23,7 @@ MIB = 1024 * 1024
 
 
 @pytest.fixture(scope="module")
-def stage(
-    migrated_sqlite: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Stage]:
+def stage(migrated_sqlite: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
     """One for all: nothing is ever stored in it."""
     path = tmp_path_factory.mktemp("refusals") / "test.db"
     shutil.copy(migrated_sqlite, path)
@@ -125,9 +123,7 @@ def test_a_hubspot_delivery_without_a_good_signature_is_refused(
     refused(stage, answer, 401, answer.json()["code"])
 
 
-def test_a_signature_over_another_secret_address_or_body_is_refused(
-    stage: Stage
-) -> None:
+def test_a_signature_over_another_secret_address_or_body_is_refused(stage: Stage) -> None:
     body = events(stage)
     for wrong in (
         {"secret": "another-secret"},
@@ -140,9 +136,7 @@ def test_a_signature_over_another_secret_address_or_body_is_refused(
 
 
 @pytest.mark.parametrize("seconds", [-301, 301])
-def test_a_signature_of_another_time_is_refused(
-    stage: Stage, seconds: int
-) -> None:
+def test_a_signature_of_another_time_is_refused(stage: Stage, seconds: int) -> None:
     then = stage.clock.now + timedelta(seconds=seconds)
     assert to_hubspot(stage, events(stage), at=then).status_code == 401
     assert stage.inbox() == {}
@@ -169,14 +163,12 @@ def test_a_body_of_a_mebibyte_is_taken_and_one_byte_more_is_not(fresh: Stage) ->
 
 
 def test_a_chunked_body_over_a_mebibyte_is_refused_too(stage: Stage) -> None:
-    answer = to_salesforce(stage, b"x" * 65536 for _ in range(17))
+    answer = to_salesforce(stage, (b"x" * 65536 for _ in range(17)))
     refused(stage, answer, 413, "too_large")
 
 
 @pytest.mark.parametrize("key", [None, "", "wrong", KEY + "x", KEY.upper()])
-def test_an_outbound_message_without_the_key_is_refused(
-    stage: Stage, key: str | None
-) -> None:
+def test_an_outbound_message_without_the_key_is_refused(stage: Stage, key: str | None) -> None:
     refused(stage, to_salesforce(stage, message(stage), key=key), 401, "bad_key")
 
 
@@ -196,9 +188,7 @@ def test_a_doctype_is_refused_whatever_it_declares(stage: Stage) -> None:
 
 
 @pytest.mark.parametrize("body", [b"", b"<", b"<a/>", b"{}", b"\xff\xfe"])
-def test_an_outbound_message_that_is_no_soap_is_refused(
-    stage: Stage, body: bytes
-) -> None:
+def test_an_outbound_message_that_is_no_soap_is_refused(stage: Stage, body: bytes) -> None:
     refused(stage, to_salesforce(stage, body), 400, "bad_body")
 
 
@@ -227,7 +217,7 @@ def test_a_soap_client_is_told_why_in_a_fault(stage: Stage) -> None:
 
 
 def test_a_connection_that_is_not_set_up_and_a_look_at_the_address_are_told_apart(
-    stage: Stage
+    stage: Stage,
 ) -> None:
     assert post(stage, "/webhooks/nobody", b"{}", {}).status_code == 404
     with requests.get(f"{stage.url}/webhooks/hubspot", timeout=30) as answer:

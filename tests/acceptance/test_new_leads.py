@@ -76,7 +76,7 @@ def test_deliveries_that_come_again_in_other_groupings_change_nothing(
     stage.work()
     before = stage.api.history(pool)
     calls = len(stage.hubspot.calls) + len(stage.salesforce.calls)
-    chance = random.Random(4)  # noqa: S311
+    chance = random.Random(4)
     for size in (7, 25):
         chance.shuffle(events)
         chance.shuffle(leads)

@@ -1,4 +1,4 @@
-"""CRMs that are slow, down, lost for words or out of breath: nothing is lost, nothing is doubled."""
+"""CRMs that are down, lost for words or out of breath: nothing is lost, nothing is doubled."""
 
 from __future__ import annotations
 
