@@ -31,6 +31,7 @@ class Processes(Crms):
         self.folder = folder
         self.database_url = database_url
         self.api = Api(f"http://127.0.0.1:{_free_port()}")
+        self.web_processes = 2
         self._running: list[Process] = []
 
     def __enter__(self) -> Self:
@@ -44,6 +45,7 @@ class Processes(Crms):
             **self.settings(),
             "DATABASE_URL": self.database_url,
             "LEADROTA_PUBLIC_URL": self.api.url,
+            "WEB_CONCURRENCY": str(self.web_processes),
             "PYTHONPATH": str(ROOT),
         }
         return self

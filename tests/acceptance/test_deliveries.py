@@ -45,7 +45,7 @@ def post(stage: Stage, path: str, body: Any, headers: dict[str, str]) -> request
 
 
 def to_hubspot(
-    stage: Stage, body: bytes, changes: dict[str, str | None] | None = None, **signed: Any
+    stage: Stage, sent: bytes, changes: dict[str, str | None] | None = None, **signed: Any
 ) -> requests.Response:
     """Post a body as HubSpot would sign it; ``changes`` replace headers, None takes one away.
 
@@ -54,12 +54,12 @@ def to_hubspot(
     given: dict[str, Any] = {
         "secret": stage.hubspot.client_secret,
         "url": f"{PUBLIC_URL}/webhooks/hubspot",
-        "body": body,
+        "body": sent,
         "at": stage.clock.now,
     }
     headers = signed_headers(**given | signed) | (changes or {})
     kept = {name: value for name, value in headers.items() if value is not None}
-    return post(stage, "/webhooks/hubspot", body, kept)
+    return post(stage, "/webhooks/hubspot", sent, kept)
 
 
 def to_salesforce(
@@ -221,4 +221,5 @@ def test_a_connection_that_is_not_set_up_and_a_look_at_the_address_are_told_apar
 ) -> None:
     assert post(stage, "/webhooks/nobody", b"{}", {}).status_code == 404
     with requests.get(f"{stage.url}/webhooks/hubspot", timeout=30) as answer:
-        assert (answer.status_code, answer.headers["Allow"]) == (405, "OPTIONS, POST")
+        assert answer.status_code == 405
+        assert "POST" in answer.headers["Allow"]

@@ -15,6 +15,7 @@ from sqlalchemy import select
 
 from adapters.sandbox.server import Sandbox, real_clock
 from config import load
+from connector.store import schema
 from connector.store.database import connect
 from connector.store.tables import lanes
 from connector.worker import drain
@@ -32,9 +33,19 @@ def on_sqlite(tmp_path: Path) -> Processes:
 
 
 @pytest.fixture
-def on_postgres(new_postgres_database: Callable[[], str], tmp_path: Path) -> Processes:
-    """An empty database, which only ``leadrota db upgrade`` fills with tables."""
+def on_empty_postgres(new_postgres_database: Callable[[], str], tmp_path: Path) -> Processes:
+    """A database which only ``leadrota db upgrade`` fills with tables."""
     return Processes(new_postgres_database(), tmp_path)
+
+
+@pytest.fixture
+def on_postgres(on_empty_postgres: Processes) -> Processes:
+    """A migrated database, and one web process to save time."""
+    database = connect(on_empty_postgres.database_url)
+    schema.upgrade(database)
+    database.close()
+    on_empty_postgres.web_processes = 1
+    return on_empty_postgres
 
 
 def check_each_assigned_once(system: Processes, pool: str, leads: set[str]) -> list[Row]:
@@ -64,9 +75,9 @@ def test_one_process_on_sqlite_gives_each_lead_its_owner(on_sqlite: Processes) -
 
 
 def test_web_and_two_workers_on_postgresql_give_each_lead_its_owner_once(
-    on_postgres: Processes,
+    on_empty_postgres: Processes,
 ) -> None:
-    with on_postgres as system:
+    with on_empty_postgres as system:
         assert system.run("db", "upgrade").returncode == 0
         system.serve()
         system.api.users(system.hire("ABC"))
@@ -108,7 +119,6 @@ def test_a_worker_killed_between_a_write_and_its_answer_loses_and_doubles_nothin
 
 def a_batch_that_waits(system: Processes) -> tuple[str, set[str]]:
     """Leads that are stored and nobody works on."""
-    assert system.run("db", "upgrade").returncode == 0
     system.serve()
     system.api.users(system.hire("ABC"))
     return system.api.pool("ABC"), system.send_leads(10)
@@ -153,7 +163,6 @@ def stop_twice(system: Processes, process: Process) -> None:
 
 def test_a_worker_that_is_told_twice_to_stop_finishes_its_batch(on_postgres: Processes) -> None:
     with on_postgres as system:
-        assert system.run("db", "upgrade").returncode == 0
         system.serve()
         worker = system.launch("worker")
         pool, _ = slow_batch(system)
@@ -182,9 +191,9 @@ def test_a_web_process_with_the_worker_inside_finishes_its_batch(on_sqlite: Proc
 
 @pytest.mark.parametrize("command", ["serve", "worker"])
 def test_nothing_starts_on_a_postgresql_that_was_not_upgraded(
-    on_postgres: Processes, command: str
+    on_empty_postgres: Processes, command: str
 ) -> None:
-    with on_postgres as system:
+    with on_empty_postgres as system:
         result = system.run(command)
         assert result.returncode == 1
         assert "leadrota db upgrade" in result.stderr
