@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import fields
-from threading import Event
 from typing import Any
 
 import click
@@ -111,33 +110,23 @@ def check() -> None:
     show_default=True,
     help="Port of the HubSpot sandbox; Salesforce gets the next one.",
 )
-def sandbox(port: int) -> None:
+@click.option(
+    "--target",
+    default="http://127.0.0.1:8000",
+    show_default=True,
+    help="Where your `leadrota serve` listens; both tell it of every change.",
+)
+def sandbox(port: int, target: str) -> None:
     """Run a sandbox HubSpot and a sandbox Salesforce on this machine until Ctrl-C.
+
+    Prints the settings that connect to them and how to make records.
 
     Example: leadrota sandbox --port 8100
     """
-    from adapters.sandbox.hubspot import HubSpotSandbox
-    from adapters.sandbox.salesforce import SalesforceSandbox
+    from adapters.sandbox import by_hand
 
     try:
-        with HubSpotSandbox(port=port) as hubspot, SalesforceSandbox(port=port + 1) as salesforce:
-            click.echo(f"HubSpot sandbox     {hubspot.url}")
-            click.echo(f"Salesforce sandbox  {salesforce.url}")
-            click.echo("Set these for `leadrota serve`, and end with Ctrl-C:\n")
-            for line in (
-                "LEADROTA_PUBLIC_URL=http://127.0.0.1:8000",
-                f"HUBSPOT_BASE_URL={hubspot.url}",
-                f"HUBSPOT_ACCESS_TOKEN={hubspot.access_token}",
-                f"HUBSPOT_CLIENT_SECRET={hubspot.client_secret}",
-                f"HUBSPOT_PORTAL_ID={hubspot.portal_id}",
-                f"SALESFORCE_LOGIN_URL={salesforce.url}",
-                f"SALESFORCE_CLIENT_ID={salesforce.tokens.client_id}",
-                f"SALESFORCE_CLIENT_SECRET={salesforce.tokens.client_secret}",
-                f"SALESFORCE_ORG_ID={salesforce.org_id}",
-            ):
-                click.echo(f"export {line}")
-            with suppress(KeyboardInterrupt):
-                Event().wait()
+        by_hand.serve(port=port, target=target, tell=click.echo)
     except OSError as error:
         raise click.ClickException(
             f"The ports {port} and {port + 1} cannot be used ({error.strerror}); choose others "

@@ -10,19 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from connector import dispatch, setbacks
-from connector.errors import CrmError, CrmNever, CrmPaced, CrmUnreachable
-from connector.model import (
-    CrmRecord,
-    Decision,
-    ExistingOwner,
-    Outcome,
-    OwnerWrite,
-    Reason,
-    Result,
-    Status,
-)
-from connector.ports import Crm
+from connector import recording, setbacks
+from connector.errors import CrmError, CrmForbidden, CrmNever, CrmPaced, CrmUnreachable
+from connector.model import Assignment, Decision, ExistingOwner, Reason, SkipReason, Status
+from connector.ports import Crm, CrmRecord, Outcome, OwnerWrite, Result
 from connector.reading import read_each
 from connector.store import assignments, outbox, pools, users
 from connector.store.database import Database, Session
@@ -41,6 +32,7 @@ class Settled:
     refused: list[tuple[OutboxItem, Outcome]] = field(default_factory=list)
     never: list[tuple[OutboxItem, Outcome]] = field(default_factory=list)
     again: list[tuple[OutboxItem, Outcome]] = field(default_factory=list)
+    closed: list[tuple[OutboxItem, Outcome]] = field(default_factory=list)  # no permission
     untried: list[OutboxItem] = field(default_factory=list)
     pause: CrmError | None = None
 
@@ -82,10 +74,13 @@ def _send(
                 except CrmNever as refusal:
                     waiting[:1] = _halves(batch, refusal, settled)
                     continue
-                _sort(batch, outcomes, settled)
+                _note(batch, outcomes, settled)
             del waiting[0]
     except (CrmPaced, CrmUnreachable) as pause:
         settled.pause = pause
+    except CrmForbidden as closed:
+        settled.closed.extend(failed(item, Result.AGAIN, closed) for item in waiting[0])
+        del waiting[0]
     except CrmError as failure:
         # The outcome is unknown: the next try reads first.
         settled.again.extend(failed(item, Result.AGAIN, failure) for item in waiting[0])
@@ -108,7 +103,7 @@ def _compare(
                 message="The record does not exist any more.",
             )
             settled.never.append((item, gone))
-        elif seen.owner_id == item.owner_id:
+        elif seen.owner_id == item.owner_id and seen.owner_stays:
             settled.done.append(item)
         elif seen.owner_stays:
             settled.kept.append((item, seen))
@@ -132,7 +127,7 @@ def failed(item: OutboxItem, result: Result, error: CrmError) -> tuple[OutboxIte
     return item, Outcome(record_id=item.record_id, result=result, code=error.code, message=words)
 
 
-def _sort(batch: Sequence[OutboxItem], outcomes: Sequence[Outcome], settled: Settled) -> None:
+def _note(batch: Sequence[OutboxItem], outcomes: Sequence[Outcome], settled: Settled) -> None:
     for item, outcome in zip(batch, outcomes, strict=True):
         match outcome.result:
             case Result.DONE:
@@ -141,7 +136,7 @@ def _sort(batch: Sequence[OutboxItem], outcomes: Sequence[Outcome], settled: Set
                 settled.again.append((item, outcome))
             case Result.NEVER:
                 settled.never.append((item, outcome))
-            case Result.REFUSED_OWNER:
+            case Result.REFUSED_OWNER | Result.INACTIVE_OWNER:
                 settled.refused.append((item, outcome))
 
 
@@ -155,6 +150,7 @@ def _record(
     outbox.kill(session, {i: (o.code or "refused", o.message) for i, o in settled.never}, now)
     outbox.give_back(session, settled.untried)
     setbacks.postpone_writes(session, settled.again, now=now, chance=chance)
+    setbacks.keep_closed_writes(session, settled.closed, now=now)
     _keep_existing_owners(session, connection, settled, now)
     _pass_on_refused(session, connection, settled, now)
 
@@ -175,7 +171,7 @@ def _keep_existing_owners(
         if row.pool_id and row.user_id and row.member_id:
             pools.owe(session, row.pool_id, row.user_id)
         user = people.get(seen.owner_id)
-        lead = dispatch.lead_of(
+        lead = recording.lead_of(
             row, existing_owner=ExistingOwner(owner_id=seen.owner_id, user=user)
         )
         decision = Decision(
@@ -187,19 +183,30 @@ def _keep_existing_owners(
             decided_at=now,
             route=row.route,
         )
-        dispatch.record(session, decision, now=now)
+        recording.record(session, decision, now=now)
 
 
 def _pass_on_refused(session: Session, connection: str, settled: Settled, now: datetime) -> None:
-    """A user whom the CRM refuses is inactive there from now on; the next one gets the lead."""
+    """A user whom the CRM calls inactive is inactive there from now on; the next gets the lead.
+
+    A record that turns down a second user is the fault itself, and must not use up the pool.
+    """
     items = [item for item, _ in settled.refused]
     rows = assignments.find(session, outbox.still_wanted(session, items))
     for item, outcome in settled.refused:
         row = rows.get(item.assignment_id)
-        if row is None or row.user_id is None:
+        if row is None or row.user_id is None or row.pool_id is None:
             continue
-        users.refuse(session, row.user_id, connection)
-        dispatch.amend(session, row, outcome, now=now)
+        if _was_refused(row) and not outcome.is_listed:
+            outbox.kill(session, {item: (outcome.code or "refused", outcome.message)}, now)
+            continue
+        if outcome.result is Result.INACTIVE_OWNER:
+            users.refuse(session, row.user_id, connection)
+        recording.amend(session, row, outcome, now=now)
+
+
+def _was_refused(row: Assignment) -> bool:
+    return any(skip.reason is SkipReason.REFUSED_BY_CRM for skip in row.skipped)
 
 
 def _write_of(item: OutboxItem) -> OwnerWrite:

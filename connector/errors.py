@@ -131,9 +131,17 @@ class CrmPaced(CrmError):
 
 
 class CrmUnreachable(CrmError):
-    """Nothing works on this connection: refused, log-in failed, permission missing."""
+    """Nothing works on this connection: refused, log-in failed, access switched off."""
 
     code = "crm_unreachable"
+
+
+class CrmForbidden(CrmError):
+    """Records of this object type are closed to us, a permission is missing. They wait, and do
+    not hold up those of other types; does not count as a failure.
+    """
+
+    code = "crm_forbidden"
 
 
 class CrmNever(CrmError):

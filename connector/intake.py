@@ -7,13 +7,12 @@ that comes twice, late or out of order does no harm.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from connector import dispatch
+from connector import dispatch, recording
 from connector.model import (
     Assignment,
-    CrmRecord,
     Decision,
     EventKind,
     ExistingOwner,
@@ -24,7 +23,7 @@ from connector.model import (
     User,
     WriteBack,
 )
-from connector.ports import Crm
+from connector.ports import Crm, CrmRecord
 from connector.reading import read_each
 from connector.store import assignments, inbox, lanes, users
 from connector.store.database import Database, Session
@@ -35,11 +34,10 @@ _WRITTEN = (WriteBack.DONE, WriteBack.DEAD)
 
 
 @dataclass(slots=True, kw_only=True)
-class Sorted:
+class Plan:
     """What a batch of events comes to. Every event ends in ``ignored`` or ``taken_in``."""
 
     to_decide: list[Lead] = field(default_factory=list)
-    anew: set[str] = field(default_factory=set)  # lead ids whose decision no longer stands
     followed: list[Decision] = field(default_factory=list)  # owners that a person set
     rewrite: list[Assignment] = field(default_factory=list)  # owner writes that got lost
     taken_in: list[int] = field(default_factory=list)  # inbox ids
@@ -52,13 +50,13 @@ class Sorted:
 
 def take_in(
     database: Database, claim: Claim, crm: Crm, *, default_pool: str | None, now: datetime
-) -> Sorted | None:
+) -> Plan | None:
     """Work a claimed batch of events; None when the claim was lost and nothing was recorded.
 
     Raises ``CrmError`` when the records cannot be read; the events are untouched then.
     """
-    sorted_ = Sorted()
-    items = _without_noise(database, claim, crm, sorted_)
+    plan = Plan()
+    items = _without_noise(database, claim, crm, plan)
     object_type = claim.inbox[0].event.object_type
     ids = list(dict.fromkeys(item.event.record_id for item in items))
     found, unreadable = read_each(crm, object_type, ids)
@@ -69,24 +67,24 @@ def take_in(
             if refusal := unreadable.get(item.event.record_id):
                 inbox.kill(session, [item.id], str(refusal), now)
         readable = [item for item in items if item.event.record_id not in unreadable]
-        _sort(session, claim.connection, readable, found, sorted_, now)
-        _record(session, sorted_, default_pool=default_pool, now=now)
-    return sorted_
+        _sort(session, claim.connection, readable, found, plan, now)
+        _record(session, plan, default_pool=default_pool, now=now)
+    return plan
 
 
-def _without_noise(database: Database, claim: Claim, crm: Crm, sorted_: Sorted) -> list[InboxItem]:
+def _without_noise(database: Database, claim: Claim, crm: Crm, plan: Plan) -> list[InboxItem]:
     """The events for which the CRM must be asked: not of a foreign account, not our own echo."""
     items = claim.inbox
     account = crm.account_id() if any(item.event.account for item in items) else None
     foreign = [item for item in items if account and item.event.account not in (None, account)]
-    sorted_.ignore(foreign, "other_portal")
+    plan.ignore(foreign, "other_portal")
     own = [item for item in items if item not in foreign]
     ids = {item.event.record_id for item in own if item.event.owner_id}
     with database.read() as session:
         object_type = items[0].event.object_type
         current = assignments.current_of_records(session, claim.connection, object_type, ids)
     echoes = [item for item in own if _is_echo(item, current.get(item.event.record_id))]
-    sorted_.ignore(echoes, "own_echo")
+    plan.ignore(echoes, "own_echo")
     return [item for item in own if item not in echoes]
 
 
@@ -101,7 +99,7 @@ def _sort(
     connection: str,
     items: Sequence[InboxItem],
     found: Mapping[str, CrmRecord],
-    sorted_: Sorted,
+    plan: Plan,
     now: datetime,
 ) -> None:
     if not items:
@@ -116,7 +114,7 @@ def _sort(
         if item.event.record_id in found:
             by_record.setdefault(alive[item.event.record_id], []).append(item)
         else:
-            sorted_.ignore([item], "record_gone")
+            plan.ignore([item], "record_gone")
     for record_id, events in by_record.items():
         seen = found[events[0].event.record_id]
         record = Record(connection=connection, object_type=object_type, id=record_id)
@@ -124,33 +122,35 @@ def _sort(
         lead = _lead(record, seen, owner)
         row = current.get(record_id)
         if seen.owner_stays:
-            _sort_owned(lead, row, events, sorted_, now)
+            _sort_owned(lead, row, events, plan, now)
         else:
             user = known.get(row.user_id) if row and row.user_id else None
-            _sort_unowned(lead, row, user, events, sorted_)
+            _sort_unowned(lead, row, user, events, plan)
 
 
 def _sort_owned(
     lead: Lead,
     row: Assignment | None,
     events: Sequence[InboxItem],
-    sorted_: Sorted,
+    plan: Plan,
     now: datetime,
 ) -> None:
     """A real person owns the record and keeps it; what is left is to know it."""
     owner = lead.existing_owner
     if owner is None:
         raise ValueError("an owned record has an owner")
+    if row is None and all(item.event.kind is EventKind.CHANGED for item in events):
+        return plan.ignore(events, "owned_already")
     if row is None or row.status is Status.HELD:
-        sorted_.to_decide.append(lead)  # the engine keeps the owner and says so
-        if row:
-            sorted_.anew.add(lead.id)
+        # The engine keeps the owner and says so.
+        anew = "an owner appeared while it was held" if row else None
+        plan.to_decide.append(replace(lead, anew=anew))
     elif row.owner_id == owner.owner_id:
-        return sorted_.ignore(events, "nothing_new")
+        return plan.ignore(events, "nothing_new")
     elif row.write_back is WriteBack.PENDING:
-        return sorted_.ignore(events, "write_pending")  # the write will find this owner
+        return plan.ignore(events, "write_pending")  # the write will find this owner
     else:
-        sorted_.followed.append(
+        plan.followed.append(
             Decision(
                 lead=lead,
                 pool_id=row.pool_id,
@@ -161,7 +161,7 @@ def _sort_owned(
                 route=row.route,
             )
         )
-    sorted_.taken_in.extend(item.id for item in events)
+    plan.taken_in.extend(item.id for item in events)
     return None
 
 
@@ -170,41 +170,51 @@ def _sort_unowned(
     row: Assignment | None,
     user: User | None,
     events: Sequence[InboxItem],
-    sorted_: Sorted,
+    plan: Plan,
 ) -> None:
     """Nobody owns the record: route it, unless a decision stands that is on its way to the CRM."""
     cleared = any(
         item.event.kind is EventKind.OWNER_CHANGED and item.event.owner_id == "" for item in events
     )
     if row is None:
-        sorted_.to_decide.append(lead)
+        plan.to_decide.append(lead)
     elif row.status is Status.HELD and row.pool_id:
-        return sorted_.ignore(events, "held_already")
+        return plan.ignore(events, "held_already")
     elif row.write_back is WriteBack.PENDING and user and user.active:
-        return sorted_.ignore(events, "write_pending")
+        return plan.ignore(events, "write_pending")
     elif row.write_back in _WRITTEN and user and user.active and not cleared:
-        sorted_.rewrite.append(row)  # same user, no turn
+        plan.rewrite.append(row)  # same user, no turn
     else:
-        sorted_.to_decide.append(lead)
-        sorted_.anew.add(lead.id)
-    sorted_.taken_in.extend(item.id for item in events)
+        plan.to_decide.append(replace(lead, anew=_why_anew(row, user, cleared=cleared)))
+    plan.taken_in.extend(item.id for item in events)
     return None
 
 
-def _record(session: Session, sorted_: Sorted, *, default_pool: str | None, now: datetime) -> None:
+def _why_anew(row: Assignment, user: User | None, *, cleared: bool) -> str:
+    """Why the earlier decision of an unowned lead does not count."""
+    if row.status is Status.HELD:
+        return "it was held without a pool"
+    if user and not user.active:
+        return f"{user.name} had this lead before and is no longer active"
+    name = user.name if user else "somebody else"
+    if cleared:
+        return f"{name} had this lead before; the owner was cleared in the CRM"
+    return f"{name} owned the record before and does no longer"
+
+
+def _record(session: Session, plan: Plan, *, default_pool: str | None, now: datetime) -> None:
     dispatch.assign_routed(
         session,
-        sorted_.to_decide,
+        plan.to_decide,
         default_pool=default_pool,
         now=now,
-        anew=frozenset(sorted_.anew),
-        lock_too=[decision.pool_id for decision in sorted_.followed if decision.pool_id],
+        lock_too=[decision.pool_id for decision in plan.followed if decision.pool_id],
     )
-    for decision in sorted_.followed:
-        dispatch.record(session, decision, now=now)
-    dispatch.write_again(session, sorted_.rewrite, now=now)
-    inbox.finish(session, sorted_.taken_in, now)
-    for reason, ids in sorted_.ignored.items():
+    for decision in plan.followed:
+        recording.record(session, decision, now=now)
+    recording.write_again(session, plan.rewrite, now=now)
+    inbox.finish(session, plan.taken_in, now)
+    for reason, ids in plan.ignored.items():
         inbox.ignore(session, ids, reason, now)
 
 

@@ -164,6 +164,7 @@ class Lead:
     attributes: Mapping[str, Any] = field(default_factory=dict)  # fields for territories
     existing_owner: ExistingOwner | None = None
     earlier_user: User | None = None  # who got this same lead before
+    anew: str | None = None  # why an earlier decision does not count
     excluded: Mapping[str, SkipReason] = field(default_factory=dict)  # user id -> why not them
 
 
@@ -264,43 +265,3 @@ class LeadEvent:
     account: str | None = None  # the CRM account that sent it, where that is not checked yet
     ignored: str | None = None  # a machine word: why this event means nothing to us
     payload: Mapping[str, Any] = field(default_factory=dict)  # as it came, without secrets
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CrmRecord:
-    """A record as the CRM shows it now."""
-
-    id: str  # the id asked for
-    owner_id: str | None  # None when empty
-    owner_stays: bool  # the owner is a real, active person of the CRM
-    email: str | None = None
-    company: str | None = None
-    attributes: Mapping[str, Any] = field(default_factory=dict)
-    survivor_id: str | None = None  # the id of the record that took this one over by a merge
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OwnerWrite:
-    """Set this record's owner."""
-
-    record_id: str
-    owner_id: str
-
-
-class Result(StrEnum):
-    """How one owner write went."""
-
-    DONE = "done"
-    AGAIN = "again"  # try later; counts
-    NEVER = "never"  # will not work; dead letter
-    REFUSED_OWNER = "refused_owner"  # the CRM will not have this user own it: next user
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
-    """How one owner write went, in the CRM's own words where it failed."""
-
-    record_id: str
-    result: Result
-    code: str | None = None  # machine word, the CRM's own where it has one
-    message: str | None = None  # the CRM's text

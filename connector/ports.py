@@ -11,12 +11,13 @@ An adapter is a package named under the entry point group ``leadrota.adapters`` 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol
+from enum import StrEnum
+from typing import Any, Protocol
 
 from connector.errors import WebhookRefused
-from connector.model import CrmRecord, LeadEvent, Outcome, OwnerWrite
+from connector.model import LeadEvent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +43,48 @@ class Answer:
     content_type: str | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrmRecord:
+    """A record as the CRM shows it now."""
+
+    id: str  # the id asked for
+    owner_id: str | None  # None when empty
+    owner_stays: bool  # the owner is a real, active person of the CRM
+    email: str | None = None
+    company: str | None = None
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+    survivor_id: str | None = None  # the id of the record that took this one over by a merge
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnerWrite:
+    """Set this record's owner."""
+
+    record_id: str
+    owner_id: str
+
+
+class Result(StrEnum):
+    """How one owner write went."""
+
+    DONE = "done"
+    AGAIN = "again"  # try later; counts
+    NEVER = "never"  # will not work; dead letter
+    REFUSED_OWNER = "refused_owner"  # this record does not take this user: next user
+    INACTIVE_OWNER = "inactive_owner"  # the CRM calls the user inactive: next user, here and on
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """How one owner write went, in the CRM's own words where it failed."""
+
+    record_id: str
+    result: Result
+    code: str | None = None  # machine word, the CRM's own where it has one
+    message: str | None = None  # the CRM's text
+    is_listed: bool = False  # the CRM's list of users says so; the record has no part in it
+
+
 class Receiver(Protocol):
     """The inbound half. Pure: no network, no clock. Safe to share by threads."""
 
@@ -60,6 +103,9 @@ class Receiver(Protocol):
 
     def accepted(self) -> Answer:
         """The answer that tells the sender never to send this again."""
+
+    def object_type(self, raw: str) -> str:
+        """The name we keep for an object type (HubSpot: ``0-1``, ``contact`` are ``contacts``)."""
 
     def record_id(self, object_type: str, raw: str) -> str | None:
         """The id in the form we keep (Salesforce: 18 characters), None if it cannot be one."""
@@ -97,7 +143,7 @@ class Crm(Protocol):
 
         One outcome for each write. Never retried inside: after ``CrmAgain`` the outcome is unknown
         and must be read. Writes the owner field only. Never sends an owner that the CRM lists as
-        inactive: that write comes out as ``REFUSED_OWNER`` without a call.
+        inactive: that write comes out as ``INACTIVE_OWNER``, ``is_listed``, without a call.
         """
 
     def account_id(self) -> str | None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from connector.errors import CrmAgain, CrmNever
-from connector.model import CrmRecord
-from connector.ports import Crm
+from connector.ports import Crm, CrmRecord
 
 MOST_CALLS = 20  # finds one bad id among 200 with room to spare
 

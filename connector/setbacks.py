@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from connector.backoff import gave_up, probe_at, retry_at
-from connector.errors import CrmError, CrmPaced, CrmUnreachable
-from connector.model import Outcome
+from connector.errors import CrmError, CrmForbidden, CrmPaced, CrmUnreachable
+from connector.ports import Outcome
 from connector.store import inbox, lanes, outbox
 from connector.store.database import Session
 from connector.store.inbox import InboxItem
@@ -36,12 +36,27 @@ def postpone_events(
     """Try the events again later. A pause does not count; after a day of failures they are dead."""
     if isinstance(error, CrmPaced | CrmUnreachable):
         return inbox.give_back(session, [item.id for item in items])
+    if isinstance(error, CrmForbidden):
+        due = _closed_until(items, now)
+        return inbox.postpone(
+            session,
+            [item.id for item in items],
+            due_at=due,
+            failing_since=None,
+            error=error.code,
+        )
     hopeless = [item for item in items if _is_hopeless(item.failing_since, now)]
     others = [item for item in items if item not in hopeless]
     inbox.kill(session, [item.id for item in hopeless], f"{GAVE_UP}: {_words(error)}", now)
     # One moment for all, so that the batch stays one call.
     due = retry_at(now, attempts=max((i.attempts for i in others), default=1), chance=chance)
-    return inbox.postpone(session, [item.id for item in others], due, now)
+    return inbox.postpone(
+        session,
+        [item.id for item in others],
+        due_at=due,
+        failing_since=now,
+        error=error.code,
+    )
 
 
 def postpone_writes(
@@ -63,6 +78,26 @@ def postpone_writes(
         outbox.postpone(
             session, items, due_at=due, failing_since=now, error=code, crm_message=message
         )
+
+
+def keep_closed_writes(
+    session: Session, closed: Sequence[tuple[OutboxItem, Outcome]], *, now: datetime
+) -> None:
+    """Let writes wait for a permission; asked for at growing gaps, never given up."""
+    items = [item for item, _ in closed]
+    for _, outcome in closed[:1]:  # one call was refused, so the words are the same for all
+        outbox.postpone(
+            session,
+            items,
+            due_at=_closed_until(items, now),
+            failing_since=None,
+            error=outcome.code or "closed",
+            crm_message=outcome.message,
+        )
+
+
+def _closed_until(items: Sequence[InboxItem] | Sequence[OutboxItem], now: datetime) -> datetime:
+    return probe_at(now, probes=max((item.attempts for item in items), default=1) - 1)
 
 
 def _is_hopeless(failing_since: datetime | None, now: datetime) -> bool:

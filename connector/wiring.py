@@ -8,7 +8,8 @@ import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NoReturn
 
@@ -74,7 +75,7 @@ def workshop(settings: Settings, *, clock: Clock | None = None) -> Iterator[work
             database=store,
             crms=crms,
             clock=clock or utc_now,
-            holder=f"{socket.gethostname()}:{os.getpid()}:{threading.get_ident()}",
+            holder=f"{socket.gethostname()}:{os.getpid()}",
             default_pool=settings.default_pool,
         )
     finally:
@@ -126,15 +127,24 @@ def _prepare(settings: Settings) -> None:
 
 
 class Crew:
-    """The worker's threads: one for each connection, so that a slow CRM holds up only itself."""
+    """The worker's threads: one for each connection, so that a slow CRM holds up only itself.
+
+    They share the database and the adapters, and with them log-ins and lists of owners.
+    """
 
     def __init__(self, settings: Settings) -> None:
-        self._settings = settings
+        self._opened = ExitStack()
+        shop = self._opened.enter_context(workshop(settings))
         self._stop = threading.Event()
-        size = max(1, len(settings.connections))
         self._threads = [
-            threading.Thread(target=self._run, name=f"worker-{number}", daemon=True)
-            for number in range(size)
+            threading.Thread(
+                target=worker.run,
+                args=(replace(shop, holder=f"{shop.holder}:{number}"),),
+                kwargs={"stop": self._stop, "wake": WAKE},
+                name=f"worker-{number}",
+                daemon=True,
+            )
+            for number in range(max(1, len(settings.connections)))
         ]
 
     def start(self) -> None:
@@ -149,10 +159,7 @@ class Crew:
         WAKE.set()
 
     def join(self, seconds: float | None = None) -> None:
-        """Wait until what was begun is finished, at most so long."""
+        """Wait until what was begun is finished, at most so long, and close what was opened."""
         for thread in self._threads:
             thread.join(seconds)
-
-    def _run(self) -> None:
-        with workshop(self._settings) as shop:
-            worker.run(shop, stop=self._stop, wake=WAKE)
+        self._opened.close()

@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from connector import delivery, dispatch, intake, setbacks
+from connector import delivery, dispatch, held, intake, recording, setbacks
 from connector.errors import CrmAgain, CrmError, StoreUnavailable
-from connector.model import Result
-from connector.ports import Crm
+from connector.ports import Crm, Result
 from connector.store import assignments, lanes
 from connector.store.database import Database
 from connector.store.lanes import Claim
@@ -116,14 +115,14 @@ def work_once(shop: Workshop) -> Drained | None:
 def _take_in(shop: Workshop, claim: Claim) -> Drained:
     crm = shop.crms[claim.connection]
     try:
-        sorted_ = intake.take_in(
+        plan = intake.take_in(
             shop.database, claim, crm, default_pool=shop.default_pool, now=shop.clock()
         )
     except StoreUnavailable:
         raise
     except Exception as error:
         return _put_off(shop, claim, error)
-    if sorted_ is None:
+    if plan is None:
         log.warning("claim_lost", connection=claim.connection)
         return Drained()
     log.info("events_taken_in", connection=claim.connection, events=len(claim.inbox))
@@ -178,11 +177,12 @@ def _release_held(shop: Workshop) -> Drained | None:
         pool_ids = [
             pool_id
             for pool_id in assignments.pools_with_held(session)
-            if dispatch.can_release(session, pool_id)
+            if held.can_release(session, pool_id)
         ]
     for pool_id in pool_ids:
         with shop.database.write() as session:
-            released += len(dispatch.release_held(session, pool_id, now=shop.clock()))
+            board = recording.locked_board(session, pool_id)
+            released += len(held.release(session, board, now=shop.clock()))
     return Drained(released=released) if released else None
 
 

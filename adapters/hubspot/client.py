@@ -26,7 +26,7 @@ from urllib3 import exceptions
 from adapters.hubspot import errors
 from adapters.hubspot.settings import HubSpotSettings
 from connector.errors import BadSettings, CrmAgain, CrmError, CrmUnreachable
-from connector.model import OwnerWrite
+from connector.ports import OwnerWrite
 
 Clock = Callable[[], float]
 Json = dict[str, Any]

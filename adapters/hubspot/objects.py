@@ -62,7 +62,10 @@ _COMPANY = ("company", "name", "hs_associated_company_name")
 
 def canonical(name_or_id: str) -> str:
     """The name of an object type given by name or type id; an unknown one is kept as it is."""
-    return _NAMES.get(name_or_id, name_or_id)
+    name = name_or_id.strip().lower()
+    return (
+        _NAMES.get(name) or _CLASSIC.get(name) or (name if name in _NAMES.values() else name_or_id)
+    )
 
 
 def of_classic(prefix: str) -> str | None:

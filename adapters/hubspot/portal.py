@@ -11,8 +11,7 @@ from adapters.hubspot.client import Clock, HubSpotClient
 from adapters.hubspot.owners import OwnerDirectory
 from adapters.hubspot.settings import HubSpotSettings
 from connector.errors import CrmNever
-from connector.model import CrmRecord, Outcome, OwnerWrite, Result
-from connector.ports import Capabilities
+from connector.ports import Capabilities, CrmRecord, Outcome, OwnerWrite, Result
 
 CALL_SECONDS = 20.0
 # Of one item in a batch; an item refused with any other category may go through later.

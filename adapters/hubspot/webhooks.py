@@ -55,6 +55,10 @@ class HubSpotReceiver:
         """204 without a body."""
         return Answer(status=204)
 
+    def object_type(self, raw: str) -> str:
+        """The plural name, whether the type is given by name, singular or type id."""
+        return objects.canonical(raw)
+
     def record_id(self, object_type: str, raw: str) -> str | None:  # noqa: ARG002
         """The id when it is a positive whole number of at most 20 digits, else None."""
         return _id(raw)

@@ -21,8 +21,7 @@ from adapters.salesforce import owners, records, transport
 from adapters.salesforce.auth import LogIn
 from adapters.salesforce.settings import SalesforceSettings
 from connector.errors import CrmAgain, CrmNever
-from connector.model import CrmRecord, Outcome, OwnerWrite, Result
-from connector.ports import Capabilities
+from connector.ports import Capabilities, CrmRecord, Outcome, OwnerWrite, Result
 
 _T = TypeVar("_T")
 

@@ -15,7 +15,7 @@ from enum import Enum, auto
 from http import HTTPStatus
 
 from connector.errors import CrmAgain, CrmError, CrmNever, CrmPaced, CrmUnreachable
-from connector.model import Outcome, Result
+from connector.ports import Outcome, Result
 
 DAILY_PAUSE = 900.0  # the daily allowance is a rolling window: look again in 15 minutes
 SHORT_PAUSE = 3.0  # too many calls at once

@@ -9,7 +9,7 @@ from typing import Any
 
 from adapters.salesforce import errors, ids
 from connector.errors import CrmAgain
-from connector.model import Outcome, Result
+from connector.ports import Outcome, Result
 
 # Without the first, Salesforce runs the org's assignment rules on this very update and may give the
 # record to someone else. The second lets an owner change pass beside a duplicate. The third marks

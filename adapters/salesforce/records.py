@@ -8,7 +8,7 @@ from typing import Any
 
 from adapters.salesforce import ids
 from connector.errors import CrmNever
-from connector.model import CrmRecord
+from connector.ports import CrmRecord
 
 # Fields that every org has. StateCode and CountryCode exist only where an org switched them on, and
 # one unknown field makes Salesforce refuse the whole query.

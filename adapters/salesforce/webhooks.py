@@ -103,6 +103,11 @@ class SalesforceReceiver:
         """The Ack envelope, from its first byte."""
         return Answer(status=200, body=ACK, content_type=_SOAP_TYPE)
 
+    def object_type(self, raw: str) -> str:
+        """The API name, which Salesforce takes in any case; an unknown one stays as it is."""
+        known = {*ids.OBJECT_TYPES.values(), *self._objects}
+        return next((name for name in known if name.lower() == raw.strip().lower()), raw)
+
     def record_id(self, object_type: str, raw: str) -> str | None:
         """The 18-character id, None if the object type cannot have it."""
         return ids.record_id(object_type, raw)

@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from werkzeug.routing import Rule
@@ -70,6 +71,18 @@ def control_rules(sandbox: Sandbox) -> list[Rule]:
         Rule(f"/_sandbox/{name}", methods=[method], endpoint=handler)
         for (method, name), handler in handlers.items()
     ]
+
+
+def explained(handler: Callable[..., Response]) -> Handler:
+    """Answer 400 with the reason when a person's input cannot be used."""
+
+    def answer(request: Request, **parts: Any) -> Response:
+        try:
+            return handler(request, **parts)
+        except (LookupError, TypeError, ValueError) as error:
+            return json_response({"message": str(error)}, 400)
+
+    return answer
 
 
 def _show(call: Call) -> dict[str, Any]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from werkzeug.wrappers import Request, Response
 
+from adapters.sandbox.control import explained
 from adapters.sandbox.hubspot_schema import stamp, type_name
 from adapters.sandbox.wire import Handler, json_response
 
@@ -85,7 +85,7 @@ def add_control_routes(sandbox: HubSpotSandbox) -> None:
         ("PATCH", "owners/<owner_id>", edit_owner),
     ]
     for method, path, handler in handlers:
-        sandbox.route(method, f"/_sandbox/{path}", _explained(handler))
+        sandbox.route(method, f"/_sandbox/{path}", explained(handler))
 
 
 def _known(object_type: str) -> str:
@@ -93,15 +93,3 @@ def _known(object_type: str) -> str:
     if kind is None:
         raise ValueError(f"no object type {object_type!r}")
     return kind
-
-
-def _explained(handler: Callable[..., Response]) -> Handler:
-    """Answer 400 with the reason when a person's input cannot be used."""
-
-    def explained(request: Request, **parts: Any) -> Response:
-        try:
-            return handler(request, **parts)
-        except (LookupError, TypeError, ValueError) as error:
-            return json_response({"message": str(error)}, 400)
-
-    return explained

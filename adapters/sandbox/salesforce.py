@@ -18,6 +18,7 @@ from werkzeug.exceptions import HTTPException
 
 from adapters.sandbox import salesforce_ids as ids
 from adapters.sandbox.salesforce_answers import show_refusal
+from adapters.sandbox.salesforce_control import add_control_routes
 from adapters.sandbox.salesforce_presets import PRESETS
 from adapters.sandbox.salesforce_records import Clock, Listener, Records
 from adapters.sandbox.salesforce_refusals import not_found
@@ -75,6 +76,7 @@ class SalesforceSandbox(Sandbox, Switches):
         for path in ("/services/data", "/services/data/", "/services/data/<path:_>"):
             for method in ("GET", "POST", "PATCH", "PUT", "DELETE"):
                 self.route(method, path, lambda request, **_: rest.answer(request))
+        add_control_routes(self)
 
     def serve(self, request: Request, handler: Handler, parts: Mapping[str, Any]) -> Response:
         """Answer a request at its exact address: werkzeug alone would forgive ``//services``."""

@@ -80,7 +80,7 @@ def _owners_equal_history(world: World, watch: Watch) -> Check:
         wanted = owners[user_id][connection] if user_id else made.owner_id
         wrong += row is None or shown != wanted or shown is None
     return Check(
-        promise="Every lead has an owner in its CRM, the one of the history",
+        promise="Every owner in the CRMs is the one of the history",
         held=not wrong,
         figures=f"{len(world.leads)} read back, {wrong} differ",
     )
@@ -95,7 +95,7 @@ def _existing_owners_stayed(world: World, watch: Watch) -> Check:
         if world.owner_of(lead_id) != owner_id or rows[lead_id]["status"] != "kept"
     ]
     return Check(
-        promise="An owner who was there stays and uses no turn",
+        promise="An owner who was there stays, and uses no turn",
         held=not moved,
         figures=f"{len(owned)} had one, {len(moved)} moved",
     )
@@ -105,9 +105,9 @@ def _decided_once(world: World, watch: Watch) -> Check:
     decided = Counter(row["lead_id"] for row in watch.rows.values())
     twice = sum(count > 1 for count in decided.values())
     return Check(
-        promise="Every webhook came twice, every lead was decided once",
+        promise="Webhooks came twice, each lead has one decision",
         held=not twice and decided.keys() == world.leads.keys(),
-        figures=f"{len(decided)} decided, {twice} more than once",
+        figures=f"{len(decided)} decided, {twice} twice",
     )
 
 
@@ -119,7 +119,7 @@ def _territories_kept(world: World, watch: Watch) -> Check:
     return Check(
         promise="Every lead went to the pool of its territory",
         held=not wrong,
-        figures=f"{len(watch.rows)} looked at, {wrong} elsewhere",
+        figures=f"{wrong} of {len(watch.rows)} elsewhere",
     )
 
 
@@ -135,9 +135,9 @@ def _turns_are_even(watch: Watch) -> Check:
         for pool, turns in spread(watch).items()
     }
     return Check(
-        promise="Turns in each pool differ by at most one",
+        promise="Turns differ by at most one in each pool",
         held=max(gaps.values()) <= 1,
-        figures=", ".join(f"{pool} {gap}" for pool, gap in gaps.items()),
+        figures=f"largest difference {max(gaps.values())}",
     )
 
 
@@ -148,9 +148,9 @@ def _sequences_have_no_gaps(watch: Watch) -> Check:
         if (numbers := sorted(_sequences(watch, pool_id))) != list(range(1, len(numbers) + 1))
     ]
     return Check(
-        promise="History counts up in each pool without a gap",
+        promise="No sequence has a gap",
         held=not broken,
-        figures=f"{len(watch.pools)} pools, {len(broken)} with a gap",
+        figures=f"{len(watch.pools)} pools, {len(broken)} with gaps",
     )
 
 
@@ -168,9 +168,9 @@ def _pause_was_kept(world: World) -> Check:
         for call in calls
     )
     return Check(
-        promise="HubSpot said 429 for a while; nobody called before it was over",
+        promise="HubSpot said 429; nobody called in the pause",
         held=bool(refused) and not hasty,
-        figures=f"{len(refused)} pauses of {world.pause_seconds:g} s, {hasty} calls in them",
+        figures=f"{len(refused)} pauses, {hasty} calls",
     )
 
 
@@ -183,7 +183,7 @@ def _lost_reply_was_found(world: World) -> Check:
     twice = sum(count > 1 for count in writes.values())
     fired = sum(fault.fired for fault in world.salesforce.faults.all())
     return Check(
-        promise="A reply of Salesforce was lost; reading found the write, none was made twice",
+        promise="A lost reply was found by reading, not sent again",
         held=fired == 1 and not twice,
         figures=f"{fired} lost, {twice} written twice",
     )
@@ -201,7 +201,7 @@ def _only_owners_written(world: World) -> Check:
             set(one) != {"attributes", "id", "OwnerId"} for one in json.loads(call.body)["records"]
         )
     return Check(
-        promise="Nothing but the owner was written",
+        promise="Nothing but owners was written",
         held=not others,
         figures=f"{len(_hubspot_writes(world)) + len(_salesforce_writes(world))} write calls",
     )

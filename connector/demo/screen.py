@@ -9,7 +9,9 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from statistics import median, quantiles
+from typing import Any
 
+from rich.columns import Columns
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
@@ -21,6 +23,7 @@ from connector.demo.watch import Row, Watch
 from connector.demo.world import PLANNED, World
 
 LINES = 10  # of the stream of assignments
+LOOK: Any = {"box": None, "title_justify": "left", "title_style": "bold", "padding": (0, 2, 0, 0)}
 
 WHY = {
     "rotation": "in turn",
@@ -49,7 +52,7 @@ class Screen:
         if not self._console.is_terminal:
             yield
             return
-        with Live(console=self._console, refresh_per_second=8) as live:
+        with Live(console=self._console, refresh_per_second=8, transient=True) as live:
             self._live = live
             yield
             live.update(self._moving(watch))
@@ -66,8 +69,9 @@ class Screen:
 
     def show_result(self, world: World, watch: Watch, checks: list[Check]) -> None:
         """The summary, the spread over the users, and what was checked."""
-        self._console.print(_summary(world, watch))
-        self._console.print(_spread(watch))
+        self._console.print()
+        self._console.print(Columns([_summary(world, watch), _spread(watch)], padding=(0, 4)))
+        self._console.print()
         self._console.print(_checked(checks))
 
     def _moving(self, watch: Watch) -> RenderableType:
@@ -93,7 +97,7 @@ def _summary(world: World, watch: Watch) -> Table:
     seconds = [at - made[lead_id] for lead_id, at in first_writes(world).items()]
     calls = record_calls(world)
     reads, writes = (sum(of[kind] for of in calls.values()) for kind in (0, 1))
-    table = Table(title="Leads", show_header=False, title_justify="left")
+    table = Table(title="Leads", show_header=False, **LOOK)
     table.add_column(style="dim")
     table.add_column(justify="right")
     table.add_row("in", str(len(world.leads)))
@@ -109,20 +113,22 @@ def _summary(world: World, watch: Watch) -> Table:
 
 
 def _spread(watch: Watch) -> Table:
-    table = Table(title="Turns", title_justify="left")
-    table.add_column("pool")
-    table.add_column("turns by user")
+    table = Table(title="Turns", show_header=False, **LOOK)
+    table.add_column(style="dim")
+    table.add_column()
+    table.add_column(justify="right")
     for pool, turns in spread(watch).items():
-        table.add_row(pool, "   ".join(f"{name} {count}" for name, count in sorted(turns.items())))
+        for place, (name, count) in enumerate(sorted(turns.items())):
+            table.add_row("" if place else pool, name, str(count))
     return table
 
 
 def _checked(checks: list[Check]) -> Table:
-    table = Table(title="Checked", title_justify="left")
-    table.add_column("")
-    table.add_column("promise")
-    table.add_column("found", style="dim")
+    table = Table(title="Checked", show_header=False, **LOOK)
+    table.add_column(min_width=2, no_wrap=True)
+    table.add_column(no_wrap=True)
+    table.add_column(style="dim", no_wrap=True)
     for check in checks:
-        mark = Text("held", style="green") if check.held else Text("BROKEN", style="bold red")
+        mark = Text("ok", style="green") if check.held else Text("BROKEN", style="bold red")
         table.add_row(mark, check.promise, check.figures)
     return table

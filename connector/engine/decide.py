@@ -133,7 +133,9 @@ def _check_earlier_user(lead: Lead) -> tuple[StickyCheck, ...]:
     user = lead.earlier_user
     if lead.existing_owner:
         return ()
-    if not user:
+    if lead.anew:
+        outcome = lead.anew
+    elif not user:
         outcome = "this lead was not assigned before"
     else:
         outcome = _why_not_earlier(lead, user) or f"{user.name} had this lead before"

@@ -61,8 +61,8 @@ def row_of(decision: Decision, number: int) -> dict[str, Any]:
 
 def _owner_id(decision: Decision) -> str | None:
     lead = decision.lead
-    if decision.status is Status.KEPT:
-        return lead.existing_owner.owner_id if lead.existing_owner else None
+    if lead.existing_owner:
+        return lead.existing_owner.owner_id
     if decision.user and lead.record:
         return decision.user.owners.get(lead.record.connection)
     return None

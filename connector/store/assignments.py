@@ -164,9 +164,13 @@ def held(
 
 def poolless_held(session: Session, *, after: str, limit: int) -> list[Assignment]:
     """Read the leads that wait without a pool, oldest first, behind the id ``after``."""
-    columns = assignments.c
-    query = _rows().where(_waits(), columns.pool_id.is_(None), columns.id > after)
-    return _read(session, query.order_by(columns.id).limit(limit))
+    query = _rows().where(_waits(), assignments.c.pool_id.is_(None))
+    return _read(session, _behind(query, after, limit))
+
+
+def all_held(session: Session, *, after: str, limit: int) -> list[Assignment]:
+    """Read the leads that wait, with a pool or without, oldest first, behind the id ``after``."""
+    return _read(session, _behind(_rows().where(_waits()), after, limit))
 
 
 def pools_with_held(session: Session) -> list[str]:
@@ -265,6 +269,11 @@ def _rows() -> Select[Any]:
     return select(assignments, users.c.name.label("user_name")).join_from(
         assignments, users, users.c.id == assignments.c.user_id, isouter=True
     )
+
+
+def _behind(query: Select[Any], after: str, limit: int) -> Select[Any]:
+    # Ids begin with the moment, so their order is that of the history.
+    return query.where(assignments.c.id > after).order_by(assignments.c.id).limit(limit)
 
 
 def _waits() -> ColumnElement[bool]:

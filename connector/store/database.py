@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from itertools import islice
+from pathlib import Path
 from typing import Any, TypeVar
 
 from sqlalchemy import URL, Engine, Table, create_engine, event, exc, make_url
@@ -12,6 +13,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from connector.errors import BadSettings, StoreBehind, StoreUnavailable
+from connector.store.turnstile import Turnstile
 
 __all__ = ["Database", "Session", "chunks", "connect", "insert_on", "is_postgres"]
 
@@ -51,7 +53,8 @@ def connect(url: str) -> Database:
         ) from None
     match parsed.drivername:
         case "sqlite" | "sqlite+pysqlite":
-            return Database(_sqlite_engine(parsed))
+            engine = _sqlite_engine(parsed)
+            return Database(engine, Turnstile(Path(str(parsed.database))))
         case "postgres" | "postgresql" | "postgresql+psycopg":
             return Database(_postgres_engine(parsed.set(drivername="postgresql+psycopg")))
         case other:
@@ -64,8 +67,9 @@ def connect(url: str) -> Database:
 class Database:
     """A database. Safe to share by threads; not across a fork (call ``close`` there first)."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, turnstile: Turnstile | None = None) -> None:
         self.engine = engine
+        self._turn = turnstile.passing if turnstile else nullcontext
         self.is_sqlite = engine.dialect.name == "sqlite"
         self._reading = engine.execution_options(sqlite_begin="DEFERRED")
 
@@ -77,7 +81,12 @@ class Database:
         ``StoreUnavailable`` when the database is lost, refused, locked, full or read-only, and
         ``StoreBehind`` when tables are missing.
         """
-        with _translated(), Session(self.engine, autoflush=False) as session, session.begin():
+        with (
+            _translated(),
+            self._turn(),
+            Session(self.engine, autoflush=False) as session,
+            session.begin(),
+        ):
             yield session
 
     @contextmanager
@@ -119,7 +128,7 @@ def _sqlite_engine(url: URL) -> Engine:
             "DATABASE_URL names a SQLite database in memory, which threads cannot share. "
             "Name a file: sqlite:///leadrota.db."
         )
-    engine = create_engine(url)
+    engine = create_engine(url, hide_parameters=True)  # they hold what leads told of themselves
 
     @event.listens_for(engine, "connect")
     def prepare(connection: Any, _record: object) -> None:
@@ -146,6 +155,7 @@ def _postgres_engine(url: URL) -> Engine:
         arguments["connect_timeout"] = 10
     return create_engine(
         url,
+        hide_parameters=True,  # they hold what leads told of themselves
         # Small plans of managed servers allow 20 connections, and deploys overlap.
         pool_size=3,
         max_overflow=2,

@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Row, func, select, update
 
 from connector.model import EventKind, LeadEvent
+from connector.store import suspects
 from connector.store.database import Session, chunks, insert_on
 from connector.store.tables import inbox
 
@@ -63,12 +64,13 @@ def due(session: Session, connection: str, now: datetime, limit: int) -> list[In
         .limit(1)
         .scalar_subquery()
     )
-    rows = session.execute(
+    found = session.execute(
         select(inbox)
         .where(is_due(connection, now), inbox.c.object_type == oldest)
         .order_by(inbox.c.id)
         .limit(limit)
     ).all()
+    rows = suspects.apart(found, lambda row: row.reason)
     for chunk in chunks([row.id for row in rows]):
         session.execute(
             update(inbox).where(inbox.c.id.in_(chunk)).values(attempts=inbox.c.attempts + 1)
@@ -92,11 +94,16 @@ def kill(session: Session, ids: Iterable[int], error: str, now: datetime) -> Non
 
 
 def postpone(
-    session: Session, ids: Iterable[int], due_at: datetime, failing_since: datetime
+    session: Session,
+    ids: Iterable[int],
+    *,
+    due_at: datetime,
+    failing_since: datetime | None,
+    error: str,
 ) -> None:
-    """Try again at ``due_at``; the attempt counts, and an earlier ``failing_since`` stands."""
+    """Try again at ``due_at``; an earlier ``failing_since`` stands, None says it is no failure."""
     since = func.coalesce(inbox.c.failing_since, failing_since, type_=inbox.c.failing_since.type)
-    _set(session, ids, due_at=due_at, failing_since=since)
+    _set(session, ids, due_at=due_at, failing_since=since, reason=error)
 
 
 def give_back(session: Session, ids: Iterable[int]) -> None:

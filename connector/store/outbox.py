@@ -14,6 +14,7 @@ from typing import Any
 from sqlalchemy import Column, ColumnElement, Row, case, func, literal, select, tuple_, update
 
 from connector.model import Record, WriteBack
+from connector.store import suspects
 from connector.store.columns import Words
 from connector.store.database import Session, chunks, insert_on, is_postgres
 from connector.store.tables import assignments, outbox
@@ -152,11 +153,11 @@ def postpone(
     items: Sequence[OutboxItem],
     *,
     due_at: datetime,
-    failing_since: datetime,
+    failing_since: datetime | None,
     error: str,
     crm_message: str | None = None,
 ) -> None:
-    """Try again at ``due_at``; the attempt counts, and an earlier ``failing_since`` stands."""
+    """Try again at ``due_at``; an earlier ``failing_since`` stands, None says it is no failure."""
     column = outbox.c.failing_since
     _change(
         session,
@@ -214,7 +215,7 @@ def peek(session: Session, connection: str, now: datetime, limit: int) -> list[O
         .limit(limit)
         .with_for_update()
     )
-    return [_item(row) for row in rows]
+    return suspects.apart([_item(row) for row in rows], lambda item: item.last_error)
 
 
 def take(session: Session, items: Sequence[OutboxItem]) -> list[OutboxItem]:

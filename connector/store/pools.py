@@ -9,7 +9,7 @@ from datetime import datetime
 from sqlalchemy import case, func, select, text, update
 
 from connector.errors import NotFound
-from connector.model import Board, Pool, Status
+from connector.model import Board, Pool, Record, Status
 from connector.store.database import Session, chunks, is_postgres
 from connector.store.pool_edits import MemberChange, NewMember, PoolChange, apply, insert_pool
 from connector.store.pool_rows import read
@@ -37,6 +37,11 @@ _LIMITS = text(
     " set_config('idle_in_transaction_session_timeout', '60s', true)"
 )
 _LOCK = text("SELECT pg_advisory_xact_lock(:key)")
+# In the order of the keys, so that transactions never wait in a circle.
+_LOCK_EACH = text(
+    "SELECT pg_advisory_xact_lock(key) FROM (SELECT unnest(CAST(:keys AS bigint[])) AS key"
+    " ORDER BY key) AS keys"
+)
 
 
 def create(session: Session, name: str, members: Sequence[NewMember], now: datetime) -> Pool:
@@ -99,11 +104,21 @@ def lock(session: Session, pool_ids: Iterable[str]) -> None:
     """
     if not is_postgres(session):
         return
-    keys = sorted({_lock_key(pool_id) for pool_id in pool_ids})
+    keys = sorted({_lock_key(f"pool:{pool_id}") for pool_id in pool_ids})
     if keys:
         session.execute(_LIMITS)
     for key in keys:
         session.execute(_LOCK, {"key": key})
+
+
+def lock_records(session: Session, records: Iterable[Record]) -> None:
+    """Keep other decisions of these CRM records out, in whatever pool, until the transaction ends.
+
+    After the pools are locked and before anything of the records is read.
+    """
+    keys = sorted({_lock_key(f"record:{record.lead_id}") for record in records})
+    if keys and is_postgres(session):
+        session.execute(_LOCK_EACH, {"keys": keys})
 
 
 def board(session: Session, pool_id: str, *, lock: bool) -> Board | None:
@@ -188,6 +203,6 @@ def _there(pool: Pool | None) -> Pool:
     return pool
 
 
-def _lock_key(pool_id: str) -> int:
-    digest = hashlib.blake2b(f"pool:{pool_id}".encode("utf-8", "replace"), digest_size=8).digest()
+def _lock_key(name: str) -> int:
+    digest = hashlib.blake2b(name.encode("utf-8", "replace"), digest_size=8).digest()
     return int.from_bytes(digest, signed=True)

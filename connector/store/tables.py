@@ -161,7 +161,9 @@ assignments = Table(
     ),
     CheckConstraint("status <> 'held' OR user_id IS NULL", name="held_has_no_user"),
     CheckConstraint(
-        "status NOT IN ('assigned', 'reassigned') OR user_id IS NOT NULL", name="assigned_has_user"
+        # A person may give the record to somebody who is no user here: then reassigned has none.
+        "status <> 'assigned' OR user_id IS NOT NULL",
+        name="assigned_has_user",
     ),
     _index("uq_assignments_current_lead", "pool_id", "lead_id", where='"current"', unique=True),
     _index(

@@ -116,6 +116,10 @@ class History(RootModel[list[HistoryRow]]):
     """History rows, newest first."""
 
 
+class Held(RootModel[list[Assigned]]):
+    """Leads that wait, oldest first."""
+
+
 class Check(BaseModel):
     """What one sticky step found."""
 

@@ -12,7 +12,7 @@ from flask import Response, request
 from flask_openapi.blueprint import APIBlueprint
 from werkzeug.exceptions import HTTPException, UnsupportedMediaType
 
-from connector.errors import NotFound, StoreUnavailable, WebhookRefused
+from connector.errors import NotFound, StoreBehind, StoreUnavailable, WebhookRefused
 from connector.ports import Answer, Delivery, Receiver
 from connector.store import inbox
 from connector.web import bodies, problems
@@ -67,8 +67,8 @@ def _take_in(connection: str, receiver: Receiver) -> Answer:
     try:
         with writing() as session:
             new = inbox.add(session, connection, events, now)
-    except StoreUnavailable as error:
-        log.error("store_unavailable", detail=error.message)
+    except (StoreUnavailable, StoreBehind) as error:
+        log.error(error.code, detail=error.message)
         raise WebhookRefused(problems.STORE_LOST, code=error.code, status=503) from error
     log.info("webhook_stored", connection=connection, events=len(events), new=new)
     return receiver.accepted()

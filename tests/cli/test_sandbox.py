@@ -74,11 +74,12 @@ def test_its_environment_makes_both_connections(sandbox, tmp_path, monkeypatch):
         socket.create_connection(("127.0.0.1", each), timeout=5).close()
 
 
-def test_ctrl_c_ends_it_well(sandbox):
+@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])
+def test_it_can_be_ended_well_at_any_moment(sandbox, signum):
     process, _ = sandbox
     printed_environment(process)
 
-    process.send_signal(signal.SIGINT)
+    process.send_signal(signum)
 
     _, err = process.communicate(timeout=20)
     assert process.returncode == 0, err

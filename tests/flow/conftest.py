@@ -60,12 +60,13 @@ class Team:
         key: str = "",
         owner: str | None = None,
         account: str | None = None,
+        object_type: str = "contacts",
     ) -> int:
         events = [
             LeadEvent(
-                key=f"{key or kind}:{record_id}:{owner}",
+                key=f"{key or kind}:{object_type}:{record_id}:{owner}",
                 kind=kind,
-                object_type="contacts",
+                object_type=object_type,
                 record_id=record_id,
                 owner_id=owner,
                 account=account,

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from connector.errors import CrmError
-from connector.model import CrmRecord, Outcome, OwnerWrite, Result
-from connector.ports import Capabilities
+from connector.errors import CrmAgain, CrmError, CrmForbidden
+from connector.ports import Capabilities, CrmRecord, Outcome, OwnerWrite, Result
 
 
 @dataclass
@@ -33,6 +32,7 @@ class MemoryCrm:
         self.reads: list[list[str]] = []
         self.writes: list[list[OwnerWrite]] = []
         self.account: str | None = None
+        self.closed: set[str] = set()  # object types without permission
 
     def create(self, *ids: str, owner: str | None = None, **attributes: str) -> None:
         for record_id in ids:
@@ -46,23 +46,27 @@ class MemoryCrm:
 
     def read_records(self, object_type: str, ids: Sequence[str]) -> Mapping[str, CrmRecord]:
         self.reads.append(list(ids))
+        self._check_permission(object_type)
         self._fail(self.read_errors, ids)
         return {one: self._seen(one) for one in ids if one in self.rows}
 
     def write_owners(self, object_type: str, writes: Sequence[OwnerWrite]) -> list[Outcome]:
         self.before_write()
         self.writes.append(list(writes))
+        self._check_permission(object_type)
         self._fail(self.write_errors, [write.record_id for write in writes])
         outcomes = [self._write(write) for write in writes]
         if self.lose_replies:
             self.lose_replies -= 1
-            from connector.errors import CrmAgain
-
             raise CrmAgain("the connection dropped before the answer")
         return outcomes
 
     def close(self) -> None:
         pass
+
+    def _check_permission(self, object_type: str) -> None:
+        if object_type in self.closed:
+            raise CrmForbidden(f"the token lacks the scope for {object_type}")
 
     def _fail(self, script: list[CrmError | None], ids: Sequence[str]) -> None:
         if script and (error := script.pop(0)):
@@ -85,11 +89,12 @@ class MemoryCrm:
         if write.owner_id in self.inactive:
             return Outcome(
                 record_id=write.record_id,
-                result=Result.REFUSED_OWNER,
+                result=Result.INACTIVE_OWNER,
                 code="INACTIVE",
                 message="that user is inactive",
+                is_listed=True,
             )
         if write.record_id in self.refuse:
-            return self.refuse[write.record_id]
+            return replace(self.refuse[write.record_id], record_id=write.record_id)
         self.rows[write.record_id].owner_id = write.owner_id
         return Outcome(record_id=write.record_id, result=Result.DONE)

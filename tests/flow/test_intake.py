@@ -291,6 +291,50 @@ def test_a_fault_of_our_own_puts_the_batch_off_and_does_not_stop_the_loop(team) 
     assert team.crm.owners() == {"1": "h-A"}
 
 
+def test_one_event_on_which_we_fail_does_not_cost_the_others_of_its_batch(team) -> None:
+    pool = team.pool("A")
+    team.crm.create("1", "2", "3")
+    team.crm.bad_ids = {"2": ValueError("a bug")}
+    team.tell("1", "2", "3")
+    team.work()
+    team.later(seconds=2)
+    team.work()
+    assert [row.record.id for row in team.history(pool)] == ["1", "3"]
+    team.crm.bad_ids = {}
+    team.later(seconds=4)
+    team.work()
+    assert [row.record.id for row in team.history(pool)] == ["1", "3", "2"]
+
+
+def test_an_owner_whom_a_person_sets_may_be_no_user_of_ours(team) -> None:
+    pool = team.pool("AB")
+    team.crm.create("1", "2")
+    team.tell("1")
+    team.work()
+    team.crm.rows["1"].owner_id = "h-Manager"
+    team.tell("1", kind=EventKind.OWNER_CHANGED, owner="h-Manager")
+    team.tell("2")
+    team.work()
+    assert owners_of(team.history(pool)) == [
+        ("A", Status.ASSIGNED),
+        ("B", Status.ASSIGNED),
+        (None, Status.REASSIGNED),
+    ]
+    assert team.history(pool)[-1].owner_id == "h-Manager"
+
+
+def test_a_lead_that_is_routed_anew_says_why_its_earlier_user_does_not_get_it(team) -> None:
+    pool = team.pool("AB")
+    team.crm.create("1")
+    team.tell("1")
+    team.work()
+    team.crm.rows["1"].owner_id = None
+    team.tell("1", kind=EventKind.OWNER_CHANGED, owner="")
+    team.work()
+    check = team.history(pool)[-1].checks[-1]
+    assert check.outcome == "A had this lead before; the owner was cleared in the CRM"
+
+
 def test_a_user_of_a_refusing_crm_comes_back_when_put_again(team) -> None:
     team.pool("A")
     with team.database.write() as session:
@@ -302,3 +346,36 @@ def test_a_user_of_a_refusing_crm_comes_back_when_put_again(team) -> None:
     team.put_user("A")
     team.work()
     assert team.crm.owners() == {"1": "h-A"}
+
+
+def test_an_object_type_without_permission_waits_and_does_not_hold_up_the_others(team) -> None:
+    pool = team.pool("A")
+    team.crm.create("1", "2")
+    team.crm.closed = {"leads"}
+    team.tell("1", object_type="leads")
+    team.tell("2")
+    team.work()
+    assert [row.record.id for row in team.history(pool)] == ["2"]
+    assert team.crm.owners()["2"] == "h-A"
+    team.later(days=2)
+    team.work()
+    team.crm.closed = set()
+    team.later(minutes=15)
+    team.work()
+    assert [row.record.id for row in team.history(pool)] == ["2", "1"]
+
+
+def test_a_change_of_a_record_that_somebody_owns_does_nothing(team) -> None:
+    pool = team.pool("A")
+    team.crm.create("1", owner="h-Manager")
+    team.tell("1", kind=EventKind.CHANGED)
+    team.work()
+    assert list(team.history(pool)) == []
+
+
+def test_any_change_of_a_record_that_nobody_owns_routes_it(team) -> None:
+    pool = team.pool("A")
+    team.crm.create("1")
+    team.tell("1", kind=EventKind.CHANGED)
+    team.work()
+    assert owners_of(team.history(pool)) == [("A", Status.ASSIGNED)]

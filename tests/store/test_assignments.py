@@ -180,13 +180,15 @@ def test_a_lead_held_without_a_pool_no_longer_waits_once_a_pool_took_it(
     database: Database, pool_id: str
 ) -> None:
     with database.write() as session:
-        (waiting, _) = assignments.record(
+        (first, _) = assignments.record(
             session, [decision(None, "x"), decision(None, "y")], first_sequence=None
         )
-        assert (waiting.pool_id, waiting.sequence) == (None, None)
-        assert assignments.current_of_leads(session, None, ["x"]) == {"x": waiting}
+        assert (first.pool_id, first.sequence) == (None, None)
+        assert assignments.current_of_leads(session, None, ["x"]) == {"x": first}
         record(session, 1, decision(pool_id, "x", ALICE))
-        assert [row.lead_id for row in assignments.poolless_held(session, 10)] == ["y"]
+        assert [row.lead_id for row in assignments.poolless_held(session, after="", limit=10)] == [
+            "y"
+        ]
 
 
 def test_held_leads_wait_in_order_until_they_are_given(database: Database, pool_id: str) -> None:
@@ -195,10 +197,12 @@ def test_held_leads_wait_in_order_until_they_are_given(database: Database, pool_
         record(session, 1, *(decision(pool_id, lead) for lead in "zab"))
         record(session, 4, decision(pool_id, "given", ALICE))
         record(session, 1, decision(other, "given", ALICE))
-        assert [row.lead_id for row in assignments.held(session, pool_id, 2)] == ["z", "a"]
+        waiting = assignments.held(session, pool_id, connections={None}, limit=2)
+        assert [row.lead_id for row in waiting] == ["z", "a"]
+        assert assignments.held(session, pool_id, connections={"hubspot"}, limit=2) == []
         assert assignments.pools_with_held(session) == [pool_id]
         record(session, 5, *(decision(pool_id, lead, ALICE) for lead in "zab"))
-        assert assignments.held(session, pool_id, 2) == []
+        assert assignments.held(session, pool_id, connections={None}, limit=2) == []
         assert assignments.pools_with_held(session) == []
 
 

@@ -84,11 +84,15 @@ def test_a_postponed_event_counts_and_remembers_its_first_failure(database: Data
     with database.write() as session:
         inbox.add(session, "hubspot", events("a"), NOW)
         (item,) = due(session)
-        inbox.postpone(session, [item.id], LATER + timedelta(seconds=1), LATER)
+        inbox.postpone(
+            session, [item.id], due_at=LATER + timedelta(seconds=1), failing_since=LATER, error="x"
+        )
         assert due(session) == []
         (item,) = inbox.due(session, "hubspot", LATER + timedelta(seconds=1), 9)
         assert (item.attempts, item.failing_since) == (2, LATER)
-        inbox.postpone(session, [item.id], LATER, LATER + timedelta(hours=1))
+        inbox.postpone(
+            session, [item.id], due_at=LATER, failing_since=LATER + timedelta(hours=1), error="x"
+        )
         (item,) = due(session)
         assert (item.attempts, item.failing_since) == (3, LATER)
 
@@ -97,7 +101,7 @@ def test_an_event_given_back_does_not_count(database: Database) -> None:
     with database.write() as session:
         inbox.add(session, "hubspot", events("a"), NOW)
         (item,) = due(session)
-        inbox.postpone(session, [item.id], LATER, NOW)
+        inbox.postpone(session, [item.id], due_at=LATER, failing_since=NOW, error="x")
         (item,) = due(session)
         inbox.give_back(session, [item.id])
         (item,) = due(session)
@@ -109,6 +113,6 @@ def test_an_event_that_has_ended_is_not_revived(database: Database) -> None:
         inbox.add(session, "hubspot", events("a"), NOW)
         (item,) = due(session)
         inbox.finish(session, [item.id], LATER)
-        inbox.postpone(session, [item.id], LATER, NOW)
+        inbox.postpone(session, [item.id], due_at=LATER, failing_since=NOW, error="x")
         inbox.kill(session, [item.id], "x", LATER)
         assert kept(session, "a") == ("done", None, True)

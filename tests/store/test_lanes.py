@@ -161,7 +161,9 @@ def test_events_that_are_not_due_do_not_block_their_lane(database: Database) -> 
         inbox.add(session, "hubspot", events("a", "b"), NOW)
         taken = claim(session)
         assert taken is not None
-        inbox.postpone(session, [taken.inbox[0].id], NOW + seconds(30), NOW)
+        inbox.postpone(
+            session, [taken.inbox[0].id], due_at=NOW + seconds(30), failing_since=NOW, error="x"
+        )
         lanes.release(session, taken, now=NOW)
         again = claim(session)
         assert again is not None
@@ -173,7 +175,9 @@ def test_only_work_for_later_tells_when(database: Database) -> None:
         inbox.add(session, "hubspot", events("a"), NOW)
         taken = claim(session)
         assert taken is not None
-        inbox.postpone(session, [taken.inbox[0].id], NOW + seconds(30), NOW)
+        inbox.postpone(
+            session, [taken.inbox[0].id], due_at=NOW + seconds(30), failing_since=NOW, error="x"
+        )
         lanes.release(session, taken, now=NOW)
         assert claim(session) is None
         assert lanes.next_due(session, NOW) == NOW + seconds(30)

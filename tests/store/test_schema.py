@@ -81,12 +81,11 @@ def test_a_database_without_tables_names_the_command(new_database: NewDatabase) 
         schema.check(new_database())
 
 
-def test_an_older_schema_names_the_command(
-    new_database: NewDatabase, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_older_schema_names_the_command(new_database: NewDatabase) -> None:
     database = new_database()
     schema.upgrade(database)
-    monkeypatch.setattr("alembic.script.ScriptDirectory.get_current_head", lambda _: "0002")
+    with database.write() as session:
+        session.execute(text("UPDATE alembic_version SET version_num = '0001'"))
     with pytest.raises(StoreBehind, match=r"at revision 0001.*needs 0002.*`leadrota db upgrade`"):
         schema.check(database)
 

@@ -39,6 +39,9 @@ class Knock:
     def accepted(self) -> Answer:
         return Answer(status=204)
 
+    def object_type(self, raw: str) -> str:
+        return raw.lower()
+
     def record_id(self, object_type: str, raw: str) -> str | None:
         return raw.lstrip("0") if raw.isdigit() else None
 

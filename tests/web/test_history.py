@@ -104,3 +104,33 @@ def test_an_assignment_shows_the_whole_decision(api) -> None:
 def test_an_unknown_assignment_is_not_found(api) -> None:
     missing = api.get("/round-robin/assignments/none")
     assert (missing.status_code, missing.json["code"]) == (404, "assignment_not_found")
+
+
+def test_leads_that_wait_are_listed_with_their_reasons_oldest_first(api, world) -> None:
+    pool_id = api.pool("u1")
+    api.patch("/round-robin/users/u1", json={"active": False})
+    api.assign(pool_id, "L1")
+    world.later(seconds=1)
+    api.post("/round-robin/assign", json={"lead_id": "L2"})
+    first, second = api.get("/round-robin/held").json
+    assert (first["lead_id"], first["pool_id"], first["reason"]) == (
+        "L1",
+        pool_id,
+        "no_member_available",
+    )
+    assert first["skipped"][0]["reason"] == "inactive"
+    assert (second["lead_id"], second["pool_id"], second["reason"]) == (
+        "L2",
+        None,
+        "no_territory_match",
+    )
+
+
+def test_the_list_of_waiting_leads_is_paged(api, world) -> None:
+    for number in range(3):
+        api.post("/round-robin/assign", json={"lead_id": f"L{number}"})
+        world.later(seconds=1)
+    page = api.get("/round-robin/held?limit=2")
+    assert [row["lead_id"] for row in page.json] == ["L0", "L1"]
+    following = page.headers["Link"].split(">")[0].strip("<")
+    assert [row["lead_id"] for row in api.get(following).json] == ["L2"]

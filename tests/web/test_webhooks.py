@@ -158,6 +158,25 @@ def test_without_a_database_the_crm_is_asked_to_send_again(lost) -> None:
     assert (fault.status_code, fault.data) == (503, b"<Fault>store_unavailable</Fault>")
 
 
+def test_before_the_migration_the_crm_is_asked_to_send_again(tmp_path) -> None:
+    database = connect(f"sqlite:///{tmp_path}/leadrota.db")
+    app = build(
+        WebContext(
+            database=database,
+            clock=lambda: NOON,
+            receivers={"knock": Knock(), "soap": KnockSoap()},
+            api_token="t" * 40,
+            default_pool=None,
+            wake=lambda: None,
+        )
+    )
+    refused = app.test_client().post("/webhooks/knock", data=b"sesame:1")
+    assert (refused.status_code, refused.json["code"]) == (503, "store_behind")
+    fault = app.test_client().post("/webhooks/soap", data=b"sesame:1")
+    assert (fault.status_code, fault.data) == (503, b"<Fault>store_behind</Fault>")
+    database.close()
+
+
 def test_no_log_holds_a_query_string_or_a_body(client) -> None:
     with capture_logs() as logs:
         client.post("/webhooks/knock?key=secret", data=b"sesame:4711")

@@ -60,10 +60,11 @@ def _record(given: schemas.LeadRecord) -> Record:
     receiver = current().receivers.get(given.connection)
     if receiver is None:
         _bad("/record/connection", f"there is no connection {given.connection!r}")
-    record_id = receiver.record_id(given.object_type, given.id)
+    object_type = receiver.object_type(given.object_type)
+    record_id = receiver.record_id(object_type, given.id)
     if record_id is None:
         _bad("/record/id", f"cannot be the id of a record of {given.connection}")
-    return Record(connection=given.connection, object_type=given.object_type, id=record_id)
+    return Record(connection=given.connection, object_type=object_type, id=record_id)
 
 
 def _bad(pointer: str, detail: str) -> NoReturn:

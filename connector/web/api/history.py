@@ -1,4 +1,4 @@
-"""What was assigned in a pool."""
+"""What was decided, and what still waits."""
 
 from __future__ import annotations
 
@@ -33,6 +33,17 @@ def show_history(path: schemas.PoolPath, query: schemas.HistoryQuery) -> Respons
     page = found[: query.limit]
     cursor = str(page[-1].sequence) if len(found) > len(page) else None
     body = answers.History([presentation.history_row(row) for row in page])
+    return answers.answer(body, headers=answers.next_page(cursor))
+
+
+@api.get("/held", responses={200: answers.Held})
+def list_held(query: schemas.Page) -> Response:
+    """List the leads that wait for a user or a pool, oldest first, each with its reasons."""
+    with reading() as session:
+        found = assignments.all_held(session, after=query.cursor or "", limit=query.limit + 1)
+    page = found[: query.limit]
+    cursor = page[-1].id if len(found) > len(page) else None
+    body = answers.Held([presentation.assigned(row) for row in page])
     return answers.answer(body, headers=answers.next_page(cursor))
 
 

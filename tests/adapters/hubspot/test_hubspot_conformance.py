@@ -10,8 +10,7 @@ from adapters.hubspot.settings import HubSpotSettings
 from adapters.sandbox.hubspot import HubSpotSandbox
 from adapters.sandbox.hubspot_events import event, signed_headers
 from connector.errors import CrmAgain, CrmNever, CrmPaced, CrmUnreachable
-from connector.model import OwnerWrite, Result
-from connector.ports import Delivery
+from connector.ports import Delivery, OwnerWrite, Result
 
 VERSIONS = ["v3", "2026-03", "2026-09"]
 

@@ -18,7 +18,7 @@ from connector.errors import (
     CrmPaced,
     CrmUnreachable,
 )
-from connector.model import OwnerWrite
+from connector.ports import OwnerWrite
 
 TOKEN = "pat-secret-0001"  # as the fixture gives it
 GOOD = {"results": [{"id": "1", "properties": {}}]}

@@ -3,7 +3,7 @@
 import pytest
 
 from connector.errors import CrmAgain, CrmNever, CrmPaced
-from connector.model import OwnerWrite, Result
+from connector.ports import OwnerWrite, Result
 
 
 def write(record_id="1", owner_id="5501"):

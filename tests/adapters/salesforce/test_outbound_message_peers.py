@@ -21,8 +21,8 @@ from adapters.salesforce.settings import SalesforceSettings
 from adapters.sandbox.salesforce import SalesforceSandbox
 from adapters.sandbox.salesforce_sender import SalesforceSender
 from connector.errors import WebhookRefused
-from connector.model import EventKind, LeadEvent, OwnerWrite
-from connector.ports import Delivery
+from connector.model import EventKind, LeadEvent
+from connector.ports import Delivery, OwnerWrite
 
 KEY = "k+y/&=ü"
 NOW = datetime(2026, 11, 30, 9, 20, tzinfo=UTC)

@@ -8,7 +8,7 @@ import pytest
 
 from adapters.salesforce import errors
 from connector.errors import CrmAgain, CrmError, CrmNever, CrmPaced, CrmUnreachable
-from connector.model import Outcome, Result
+from connector.ports import Outcome, Result
 
 NOW = datetime(2026, 11, 30, 9, 15, tzinfo=UTC)
 DAILY = "TotalRequests Limit exceeded."

@@ -19,7 +19,7 @@ from adapters.salesforce.client import SalesforceCrm
 from adapters.salesforce.settings import SalesforceSettings
 from adapters.sandbox.salesforce import SalesforceSandbox
 from connector.errors import BadSettings, CrmAgain, CrmError, CrmPaced, CrmUnreachable
-from connector.model import OwnerWrite
+from connector.ports import OwnerWrite
 
 Connect = Callable[..., SalesforceCrm]
 Settings = Callable[..., SalesforceSettings]

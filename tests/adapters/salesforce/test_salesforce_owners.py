@@ -9,7 +9,7 @@ from adapters.salesforce import ids
 from adapters.salesforce.client import SalesforceCrm
 from adapters.sandbox.salesforce import SalesforceSandbox
 from connector.errors import CrmAgain, CrmNever
-from connector.model import OwnerWrite, Result
+from connector.ports import OwnerWrite, Result
 
 COLLECTIONS = "/composite/sobjects"
 

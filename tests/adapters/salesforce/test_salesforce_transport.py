@@ -11,7 +11,7 @@ import responses
 from adapters.salesforce.client import SalesforceCrm
 from adapters.sandbox.salesforce import SalesforceSandbox
 from connector.errors import CrmAgain, CrmError, CrmUnreachable
-from connector.model import OwnerWrite
+from connector.ports import OwnerWrite
 
 Connect = Callable[..., SalesforceCrm]
 LEAD = "00Q000000000001"

@@ -1,0 +1,60 @@
+"""Many callers at once: one decision for one lead, no turn used twice."""
+
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+
+from connector import dispatch
+from connector.model import Lead, Record
+from tests.builders import NOON
+
+RECORD = Record(connection="hubspot", object_type="contacts", id="1")
+
+
+def assign(team, pool_id, lead):
+    with team.database.write() as session:
+        return dispatch.assign(session, pool_id, [lead], now=NOON)[0]
+
+
+def test_one_record_asked_for_in_two_pools_at_once_is_decided_once(team) -> None:
+    pools = [team.pool("AB"), team.pool("AB", name="Other")]
+
+    def ask(number: int) -> str:
+        lead = Lead(id=f"asked-{number}", record=RECORD)
+        return assign(team, pools[number % 2], lead).id
+
+    with ThreadPoolExecutor(8) as threads:
+        answers = set(threads.map(ask, range(24)))
+    assert len(answers) == 1
+    assert sum(len(team.history(pool)) for pool in pools) == 1
+
+
+def test_leads_from_many_threads_go_round_exactly(team) -> None:
+    pool = team.pool("ABCD")
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(lambda n: assign(team, pool, Lead(id=f"L{n}")), range(60)))
+    rows = team.history(pool)
+    assert [row.sequence for row in rows] == list(range(1, 61))
+    assert [row.user_id for row in rows] == ["ABCD"[place % 4] for place in range(60)]
+
+
+def test_one_lead_from_many_threads_is_one_decision(team) -> None:
+    pool = team.pool("AB")
+    with ThreadPoolExecutor(8) as threads:
+        rows = list(threads.map(lambda _: assign(team, pool, Lead(id="L1")), range(20)))
+    assert Counter(row.id for row in rows) == {rows[0].id: 20}
+    assert len(team.history(pool)) == 1
+
+
+def test_a_lead_twice_in_one_call_uses_one_turn(team) -> None:
+    pool = team.pool("AB")
+    with team.database.write() as session:
+        leads = [Lead(id="L1"), Lead(id="L2"), Lead(id="L1")]
+        rows = dispatch.assign(session, pool, leads, now=NOON)
+    assert [row.user_id for row in rows] == ["A", "B", "A"]
+
+
+def test_a_lead_that_another_pool_gave_out_goes_to_the_same_user(team) -> None:
+    first, second = team.pool("AB"), team.pool("CD", name="Other")
+    assert assign(team, first, Lead(id="L1")).user_id == "A"
+    row = assign(team, second, Lead(id="L1"))
+    assert (row.user_id, row.reason, row.sticky_step) == ("A", "sticky", "earlier_assignment")
