@@ -124,7 +124,9 @@ def _halves(batch: list[OutboxItem], refusal: CrmNever, settled: Settled) -> lis
 
 def failed(item: OutboxItem, result: Result, error: CrmError) -> tuple[OutboxItem, Outcome]:
     """The outcome of one write of a call that failed as a whole."""
-    words = error.crm_message or error.message
+    # A missing permission is named in our own sentence only.
+    ours = isinstance(error, CrmForbidden) or not error.crm_message
+    words = error.message if ours else error.crm_message
     return item, Outcome(record_id=item.record_id, result=result, code=error.code, message=words)
 
 

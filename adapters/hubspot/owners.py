@@ -47,12 +47,19 @@ class OwnerDirectory:
     def _refresh(self, wanted: frozenset[str], deadline: float) -> None:
         now = self._clock()
         if _older(self._read_at, LIFE_SECONDS, now):
-            self._active = frozenset(self._read(deadline))
+            self._active = self._list(deadline)
             self._read_at = now
         elif not wanted <= self._active and _older(self._unknown_at, UNKNOWN_SECONDS, now):
             # A rep who was added a moment ago must not lose their lead for a minute.
-            self._active = frozenset(self._read(deadline))
+            self._active = self._list(deadline)
             self._read_at = self._unknown_at = now
+
+    def _list(self, deadline: float) -> frozenset[str]:
+        active = frozenset(self._read(deadline))
+        if not active:
+            # Every portal has somebody. Taken at its word this would switch off all users.
+            raise CrmAgain("HubSpot's list of owners came without anybody.", code="bad_answer")
+        return active
 
     def _read(self, deadline: float) -> Iterator[str]:
         seen: set[str | None] = set()

@@ -48,6 +48,9 @@ def rows(answer: Mapping[str, Any], ids: Sequence[str]) -> tuple[list[Row], list
     strangers = [item for item in found if item[0] not in ids and item[0] not in survivors]
     named = _named(answer)
     open_ids = [asked for asked in ids if asked not in answered and asked not in named]
+    if open_ids and len(open_ids) == len(ids) and not strangers:
+        # Nothing found and nothing said of it: not HubSpot's way to say that records are gone.
+        raise CrmAgain("HubSpot answered without a word on the records.", code="bad_answer")
     if not strangers:
         return [*direct, *merged], []
     if len(open_ids) == len(strangers) == 1:

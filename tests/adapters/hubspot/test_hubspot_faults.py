@@ -423,7 +423,7 @@ def test_a_redirect_is_not_followed_and_the_token_goes_nowhere(answers, elsewher
 
 
 def test_a_record_id_that_looks_like_an_address_stays_in_the_body(answers, elsewhere, crm):
-    answers.say(200, {"results": []})
+    answers.say(200, {"results": [{"id": elsewhere.url, "properties": {}}]})
 
     crm.read_records("contacts/../../x?y=", [elsewhere.url])
 

@@ -53,9 +53,18 @@ def test_all_pages_are_read(answers, crm):
 )
 def test_only_an_active_person_keeps_a_record(answers, crm, owner, stays):
     answers.say(200, {"results": [{"id": "1", "properties": {"hubspot_owner_id": "5501"}}]})
-    answers.say(200, page(owner))
+    answers.say(200, page(person("5509"), owner))
 
     assert crm.read_records("contacts", ["1"])["1"].owner_stays is stays
+
+
+def test_a_list_without_anybody_switches_nobody_off(answers, crm):
+    answers.say(200, {"results": [{"id": "1", "properties": {"hubspot_owner_id": "5501"}}]})
+    answers.say(200, page())
+    answers.say(200, page())
+
+    with pytest.raises(CrmAgain, match="without anybody"):
+        crm.read_records("contacts", ["1"])
 
 
 def test_the_list_is_kept_for_a_minute(answers, crm, clock):
@@ -74,7 +83,7 @@ def test_someone_who_left_is_noticed_after_a_minute(answers, crm, clock):
     answers.employ("5501")
     assert owned(answers, crm)
 
-    answers.employ()
+    answers.employ("5502")
     clock.now += 60
     assert not owned(answers, crm)
 

@@ -31,7 +31,7 @@ def test_a_batch_is_read_by_one_post_with_the_fields_the_api_requires(answers, c
     ["contacts", "companies", "deals", "tickets", "leads", "tasks", "meetings", "2-31337"],
 )
 def test_at_most_twenty_properties_are_asked_for(answers, crm, object_type):
-    answers.say(200, {"results": []})
+    answers.say(207, {"results": [], "errors": [missing("1")]})
 
     crm.read_records(object_type, ["1"])
 
@@ -123,6 +123,14 @@ def test_an_unknown_id_is_missing(answers, crm, status):
     answers.say(status, {"results": [record("1")], "numErrors": 1, "errors": [missing("2")]})
 
     assert list(crm.read_records("contacts", ["1", "2"])) == ["1"]
+
+
+def test_an_answer_without_a_word_on_the_records_does_not_make_them_gone(answers, crm):
+    answers.say(200, {"results": []})
+    answers.say(200, {"results": []})
+
+    with pytest.raises(CrmAgain, match="without a word"):
+        crm.read_records("contacts", ["1", "2"])
 
 
 def test_all_ids_may_be_unknown(answers, crm):
