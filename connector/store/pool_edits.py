@@ -9,7 +9,7 @@ from uuid import uuid4
 
 from sqlalchemy import case, delete, insert, update
 
-from connector.errors import BadInput, Conflict, NotFound
+from connector.errors import BadInput, Conflict, NotFound, Pointer
 from connector.model import Member, Pool, Strategy
 from connector.store import users
 from connector.store.database import Session, chunks
@@ -78,9 +78,9 @@ def apply(
         if update_.user_id not in after:
             raise _no_member(pool, update_.user_id)
     if change.order is not None and sorted(change.order) != sorted(after):
+        detail = "must name every member of the pool exactly once: " + ", ".join(sorted(after))
         raise BadInput(
-            "order must name every member of the pool exactly once: " + ", ".join(sorted(after)),
-            code="order_incomplete",
+            f"/order: {detail}", code="order_incomplete", errors=[Pointer("/order", detail)]
         )
     if change.name is not None:
         session.execute(

@@ -33,8 +33,9 @@ class StrictJson(DefaultJSONProvider):
 def check() -> None:
     """Refuse a body that is not JSON of a sensible form. Reads it once; Flask keeps it."""
     read()
-    if any(len(values) > 1 for _, values in request.args.lists()):
-        raise BadInput("A query parameter is there more than once. Give each one once.")
+    twice = [Pointer(f"/{n}", "is given twice") for n, values in request.args.lists() if values[1:]]
+    if twice:
+        raise BadInput("Give each query parameter once.", errors=twice)
     if request.method not in ("POST", "PUT", "PATCH"):
         return
     if request.mimetype != "application/json":
@@ -44,7 +45,8 @@ def check() -> None:
     except BadRequest:
         raise BadInput("The body is not JSON (RFC 8259).", code="not_json") from None
     if isinstance(document, str):
-        raise BadInput("The body must be a JSON object or list, not text.")
+        detail = "must be a JSON object or list, not text"
+        raise BadInput(f"The body {detail}.", errors=[Pointer("", detail)])
     _inspect(document)
 
 

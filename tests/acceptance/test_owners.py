@@ -190,13 +190,14 @@ def test_a_user_inactive_in_one_crm_still_takes_leads_of_the_other(stage: Stage)
 def test_a_lead_that_every_user_is_refused_for_is_held_until_one_comes(crm: Crm) -> None:
     stage = crm.stage
     pool = stage.team("A")
+    in_the_crm_only = stage.hire(["B"])
     crm.fire("A")
     (record_id,) = crm.new(1)
     crm.tell([record_id])
     stage.work()
     (row,) = stage.api.history(pool)
     assert told(row) == (None, "held", "no_member_available", "none")
-    stage.api.users(stage.hire(["B"]))
+    stage.api.users(in_the_crm_only)
     stage.api.call("PATCH", f"/round-robin/pools/{pool}", {"add_members": ["B"]})
     stage.work()
     assert [told(row) for row in stage.api.history(pool)[1:]] == [
