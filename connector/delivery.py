@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 
 from connector import recording, setbacks
 from connector.errors import CrmError, CrmForbidden, CrmNever, CrmPaced, CrmUnreachable
-from connector.model import Assignment, Decision, ExistingOwner, Reason, SkipReason, Status
+from connector.model import Assignment, Decision, ExistingOwner, Reason, Skip, SkipReason, Status
 from connector.ports import Crm, CrmRecord, Outcome, OwnerWrite, Result
 from connector.reading import read_each
 from connector.store import assignments, outbox, pools, users
@@ -35,6 +35,7 @@ class Settled:
     again: list[tuple[OutboxItem, Outcome]] = field(default_factory=list)
     closed: list[tuple[OutboxItem, Outcome]] = field(default_factory=list)  # no permission
     untried: list[OutboxItem] = field(default_factory=list)
+    leavers: list[OutboxItem] = field(default_factory=list)  # their user was switched off meanwhile
     pause: CrmError | None = None
 
 
@@ -43,13 +44,25 @@ def deliver(
 ) -> Settled | None:
     """Work a claimed batch of owner writes; None when the claim was lost meanwhile."""
     settled = Settled()
-    _send(claim.outbox, crm, settled, clock)
+    with database.read() as session:
+        settled.leavers = _leavers(session, claim.outbox)
+    present = [item for item in claim.outbox if item not in settled.leavers]
+    if present:
+        _send(present, crm, settled, clock)
     with database.write() as session:
         now = clock()
         if not setbacks.hand_back(session, claim, settled.pause, now=now):
             return None
         _record(session, claim.connection, settled, now=now, chance=chance)
     return settled
+
+
+def _leavers(session: Session, items: Sequence[OutboxItem]) -> list[OutboxItem]:
+    """The writes whose user was made inactive since the decision."""
+    rows = assignments.find(session, [item.assignment_id for item in items])
+    people = users.find(session, {row.user_id for row in rows.values() if row.user_id})
+    active = {row.id for row in rows.values() if row.user_id and people[row.user_id].active}
+    return [item for item in items if item.assignment_id not in active]
 
 
 def _send(
@@ -147,7 +160,7 @@ def _record(
     session: Session, connection: str, settled: Settled, *, now: datetime, chance: float
 ) -> None:
     changed = [item for item, _ in (*settled.kept, *settled.refused, *settled.never)]
-    rows = assignments.find(session, [item.assignment_id for item in changed])
+    rows = assignments.find(session, [i.assignment_id for i in (*changed, *settled.leavers)])
     pools.lock(session, {row.pool_id for row in rows.values() if row.pool_id})
     for item, outcome in settled.never:
         if outcome.code == GONE:  # nobody got anything for that turn
@@ -159,6 +172,7 @@ def _record(
     setbacks.keep_closed_writes(session, settled.closed, now=now)
     _keep_existing_owners(session, connection, settled, now)
     _pass_on_refused(session, connection, settled, now)
+    _pass_on_leavers(session, settled.leavers, now)
 
 
 def _keep_existing_owners(
@@ -207,7 +221,22 @@ def _pass_on_refused(session: Session, connection: str, settled: Settled, now: d
             continue
         if outcome.result is Result.INACTIVE_OWNER:
             users.refuse(session, row.user_id, connection)
-        recording.amend(session, row, outcome, now=now)
+        passed = Skip(
+            user_id=row.user_id,
+            reason=SkipReason.REFUSED_BY_CRM,
+            detail=outcome.message or outcome.code,
+        )
+        recording.amend(session, row, passed, now=now)
+
+
+def _pass_on_leavers(session: Session, leavers: Sequence[OutboxItem], now: datetime) -> None:
+    rows = assignments.find(session, outbox.still_wanted(session, leavers))
+    for item in leavers:
+        row = rows.get(item.assignment_id)
+        if row and row.user_id and row.pool_id:
+            detail = "made inactive before the owner was written"
+            passed = Skip(user_id=row.user_id, reason=SkipReason.INACTIVE, detail=detail)
+            recording.amend(session, row, passed, now=now)
 
 
 def _was_refused(row: Assignment) -> bool:

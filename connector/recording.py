@@ -18,7 +18,6 @@ from connector.model import (
     SkipReason,
     WriteBack,
 )
-from connector.ports import Outcome
 from connector.store import assignments, outbox, pools
 from connector.store.database import Session
 from connector.store.outbox import WantedOwner
@@ -66,18 +65,16 @@ def write_again(session: Session, rows: Sequence[Assignment], *, now: datetime) 
     _want_owners(session, [replace(row, write_back=WriteBack.PENDING) for row in rows], now)
 
 
-def amend(session: Session, row: Assignment, refusal: Outcome, *, now: datetime) -> Assignment:
-    """Decide an assignment again whose user the CRM refused: same id, same sequence, next user."""
-    if row.pool_id is None or row.user_id is None:
+def amend(session: Session, row: Assignment, passed: Skip, *, now: datetime) -> Assignment:
+    """Decide an assignment again whose user cannot have it: same id, same sequence, next user."""
+    if row.pool_id is None:
         raise ValueError("only an assignment in a pool can pass to the next user")
     board = locked_board(session, row.pool_id)
-    words = refusal.message or refusal.code
-    refused = Skip(user_id=row.user_id, reason=SkipReason.REFUSED_BY_CRM, detail=words)
-    refusals = [s for s in row.skipped if s.reason is SkipReason.REFUSED_BY_CRM] + [refused]
-    excluded = {skip.user_id: skip.reason for skip in refusals}
+    known = [s for s in row.skipped if s.reason is SkipReason.REFUSED_BY_CRM] + [passed]
+    excluded = {skip.user_id: skip.reason for skip in known}
     decision = decide(replace(lead_of(row), excluded=excluded), board, now, route=row.route)
     others = (skip for skip in decision.skipped if skip.user_id not in excluded)
-    decision = replace(decision, skipped=(*refusals, *others))
+    decision = replace(decision, skipped=(*known, *others))
     state = replace(advance(board, decision), last_sequence=board.last_sequence)
     pools.save_state(session, state)
     amended = assignments.amend(session, row.id, decision)

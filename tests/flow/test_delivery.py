@@ -244,6 +244,20 @@ def test_writes_without_permission_wait_for_it_and_are_not_given_up(team) -> Non
     assert [row.write_back for row in team.history(pool)] == [WriteBack.DONE]
 
 
+def test_a_user_who_is_switched_off_while_the_write_waits_does_not_get_the_lead(team) -> None:
+    pool = one_lead(team)
+    team.crm.read_errors = [None, CrmUnreachable("connection refused")]
+    team.work()
+    team.put_user("A", active=False)
+    team.later(seconds=30)
+    team.work()
+    (row,) = team.history(pool)
+    assert (row.user_id, row.sequence, row.write_back) == ("B", 1, WriteBack.DONE)
+    assert [(skip.user_id, skip.reason) for skip in row.skipped] == [("A", "inactive")]
+    assert team.crm.owners() == {"1": "h-B"}
+    assert [write.owner_id for write in team.crm.writes[0]] == ["h-B"]
+
+
 def test_trouble_with_the_database_does_not_cost_the_lease(team) -> None:
     pool = one_lead(team)
     team.crm.read_errors = [None, StoreUnavailable("locked")]
