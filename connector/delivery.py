@@ -216,17 +216,20 @@ def _pass_on_refused(session: Session, connection: str, settled: Settled, now: d
         row = rows.get(item.assignment_id)
         if row is None or row.user_id is None or row.pool_id is None:
             continue
-        if _was_refused(row) and not outcome.is_listed:
-            outbox.kill(session, {item: (outcome.code or "refused", outcome.message)}, now)
-            continue
-        if outcome.result is Result.INACTIVE_OWNER:
+        is_inactive = outcome.result is Result.INACTIVE_OWNER
+        may_pass = outcome.is_listed or not _was_refused(row)
+        if may_pass and is_inactive:
             users.refuse(session, row.user_id, connection)
         passed = Skip(
             user_id=row.user_id,
             reason=SkipReason.REFUSED_BY_CRM,
             detail=outcome.message or outcome.code,
         )
-        recording.amend(session, row, passed, now=now)
+        # Held, the lead would come back to the same user, whom the record refuses again.
+        if not may_pass or not recording.pass_on(
+            session, row, passed, now=now, may_hold=is_inactive
+        ):
+            outbox.kill(session, {item: (outcome.code or "refused", outcome.message)}, now)
 
 
 def _pass_on_leavers(session: Session, leavers: Sequence[OutboxItem], now: datetime) -> None:
@@ -236,7 +239,7 @@ def _pass_on_leavers(session: Session, leavers: Sequence[OutboxItem], now: datet
         if row and row.user_id and row.pool_id:
             detail = "made inactive before the owner was written"
             passed = Skip(user_id=row.user_id, reason=SkipReason.INACTIVE, detail=detail)
-            recording.amend(session, row, passed, now=now)
+            recording.pass_on(session, row, passed, now=now)
 
 
 def _was_refused(row: Assignment) -> bool:

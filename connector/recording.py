@@ -16,6 +16,7 @@ from connector.model import (
     Lead,
     Skip,
     SkipReason,
+    Status,
     WriteBack,
 )
 from connector.store import assignments, outbox, pools
@@ -65,8 +66,13 @@ def write_again(session: Session, rows: Sequence[Assignment], *, now: datetime) 
     _want_owners(session, [replace(row, write_back=WriteBack.PENDING) for row in rows], now)
 
 
-def amend(session: Session, row: Assignment, passed: Skip, *, now: datetime) -> Assignment:
-    """Decide an assignment again whose user cannot have it: same id, same sequence, next user."""
+def pass_on(
+    session: Session, row: Assignment, passed: Skip, *, now: datetime, may_hold: bool = True
+) -> bool:
+    """Give an assignment whose user cannot have it to the next one: same id, same sequence.
+
+    Nobody else can take it: it is held, unless that may not be; then nothing changes, and False.
+    """
     if row.pool_id is None:
         raise ValueError("only an assignment in a pool can pass to the next user")
     board = locked_board(session, row.pool_id)
@@ -75,11 +81,12 @@ def amend(session: Session, row: Assignment, passed: Skip, *, now: datetime) -> 
     decision = decide(replace(lead_of(row), excluded=excluded), board, now, route=row.route)
     others = (skip for skip in decision.skipped if skip.user_id not in excluded)
     decision = replace(decision, skipped=(*known, *others))
+    if decision.status is Status.HELD and not may_hold:
+        return False
     state = replace(advance(board, decision), last_sequence=board.last_sequence)
     pools.save_state(session, state)
-    amended = assignments.amend(session, row.id, decision)
-    _want_owners(session, [amended], now)
-    return amended
+    _want_owners(session, [assignments.amend(session, row.id, decision)], now)
+    return True
 
 
 def lead_of(row: Assignment, *, existing_owner: ExistingOwner | None = None) -> Lead:

@@ -6,6 +6,7 @@ from connector.errors import CrmAgain, CrmNever, CrmPaced, CrmUnreachable, Store
 from connector.model import Reason, Status, WriteBack
 from connector.ports import Outcome, Result
 from connector.store import lanes, outbox
+from connector.worker import work_once
 from tests.builders import NOON
 
 
@@ -205,6 +206,15 @@ def test_a_record_that_refuses_two_users_is_a_dead_letter_and_costs_nobody_their
     team.tell("7", "8", "9")
     team.work()
     assert sorted(team.crm.owners()[one] for one in "789") == ["h-A", "h-B", "h-C"]
+
+
+def test_a_record_that_refuses_the_only_user_is_a_dead_letter_and_not_tried_for_ever(team) -> None:
+    pool = one_lead(team, "A")
+    team.crm.refuse = {"1": refusing("1")}
+    for _ in range(20):
+        work_once(team.shop)
+    assert [row.write_back for row in team.history(pool)] == [WriteBack.DEAD]
+    assert len(team.crm.writes) == 1
 
 
 def test_the_crms_word_that_a_user_is_inactive_counts_for_one_user_of_a_record(team) -> None:
