@@ -80,9 +80,9 @@ def _owners_equal_history(world: World, watch: Watch) -> Check:
         wanted = owners[user_id][connection] if user_id else made.owner_id
         wrong += row is None or shown != wanted or shown is None
     return Check(
-        promise="Every owner in the CRMs is the one of the history",
+        promise="Every owner in the CRMs is that of the history",
         held=not wrong,
-        figures=f"{len(world.leads)} read back, {wrong} differ",
+        figures=f"{len(world.leads)} read, {wrong} differ",
     )
 
 
@@ -105,7 +105,7 @@ def _decided_once(world: World, watch: Watch) -> Check:
     decided = Counter(row["lead_id"] for row in watch.rows.values())
     twice = sum(count > 1 for count in decided.values())
     return Check(
-        promise="Every webhook came twice, each lead is decided once",
+        promise="Webhooks came twice; each lead was decided once",
         held=not twice and decided.keys() == world.leads.keys(),
         figures=f"{len(decided)} decided, {twice} twice",
     )
@@ -183,9 +183,9 @@ def _lost_reply_was_found(world: World) -> Check:
     twice = sum(count > 1 for count in writes.values())
     fired = sum(fault.fired for fault in world.salesforce.faults.all())
     return Check(
-        promise="A lost reply was found by reading, not sent again",
+        promise="A lost reply was found by reading, not sent twice",
         held=fired == 1 and not twice,
-        figures=f"{fired} lost, {twice} written twice",
+        figures=f"{fired} lost, {twice} twice",
     )
 
 

@@ -44,7 +44,7 @@ class Screen:
 
     def tell(self, sentence: str) -> None:
         """One line above everything else."""
-        self._console.print(sentence)
+        self._console.print(sentence, soft_wrap=True)
 
     @contextmanager
     def live(self, watch: Watch) -> Iterator[None]:
