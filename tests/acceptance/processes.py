@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -16,7 +15,8 @@ from typing import Self
 
 from adapters.sandbox.hubspot_sender import HubSpotSender
 from adapters.sandbox.salesforce_sender import SalesforceSender
-from tests.acceptance.stage import Api, Crms
+from config import load
+from tests.acceptance.stage import Api, Crms, Web, free_port
 
 ROOT = Path(__file__).parents[2]
 PATIENCE = 40.0
@@ -30,8 +30,7 @@ class Processes(Crms):
         super().__init__()
         self.folder = folder
         self.database_url = database_url
-        self.api = Api(f"http://127.0.0.1:{_free_port()}")
-        self.web_processes = 2
+        self.api = Api(f"http://127.0.0.1:{free_port()}")
         self._running: list[Process] = []
 
     def __enter__(self) -> Self:
@@ -45,7 +44,6 @@ class Processes(Crms):
             **self.settings(),
             "DATABASE_URL": self.database_url,
             "LEADROTA_PUBLIC_URL": self.api.url,
-            "WEB_CONCURRENCY": str(self.web_processes),
             "PYTHONPATH": str(ROOT),
         }
         return self
@@ -99,8 +97,18 @@ class Processes(Crms):
         self._running.append(process)
         return process
 
+    @property
+    def port(self) -> int:
+        return int(self.api.url.rsplit(":", 1)[1])
+
+    def serve_here(self) -> None:
+        """The web part in this process, where a test is about the worker."""
+        web = Web(self.port)
+        web.open(load(self.environment))
+        self._stack.callback(web.close)
+
     def serve(self) -> Process:
-        process = self.launch("serve", "--port", self.api.url.rsplit(":", 1)[1])
+        process = self.launch("serve", "--port", str(self.port))
         wait_until(lambda: self.api.is_ready() or process.poll() is not None)
         assert process.poll() is None, self.log()
         return process
@@ -135,8 +143,3 @@ def wait_until(holds: Callable[[], bool]) -> None:
     while not holds():
         assert time.monotonic() < give_up_at, "waited too long"
         time.sleep(0.05)
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        return int(probe.getsockname()[1])

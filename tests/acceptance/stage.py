@@ -15,7 +15,6 @@ from typing import Any, Self
 from urllib.parse import urljoin
 
 import requests
-from flask import Flask
 from sqlalchemy import select
 from werkzeug.serving import make_server
 
@@ -24,7 +23,7 @@ from adapters.sandbox.hubspot_sender import HubSpotSender
 from adapters.sandbox.salesforce import SalesforceSandbox
 from adapters.sandbox.salesforce_sender import SalesforceSender
 from adapters.sandbox.server import Call, Sandbox
-from config import load
+from config import Settings, load
 from connector import create_app
 from connector.store.database import Database
 from connector.store.tables import inbox, lanes
@@ -92,6 +91,26 @@ class Api:
 
     def close(self) -> None:
         self._session.close()
+
+
+class Web:
+    """The web part in a thread of this process, at a port that stays the same."""
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+        self.url = f"http://127.0.0.1:{port}"
+
+    def open(self, settings: Settings, clock: Callable[[], datetime] | None = None) -> None:
+        self._app = create_app(settings, clock=clock)
+        self._server = make_server("127.0.0.1", self._port, self._app, threaded=True)
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,))
+        self._thread.start()
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()
+        self._app.extensions["leadrota"].database.close()
 
 
 class Crms:
@@ -178,10 +197,10 @@ class Stage(Crms):
             "LEADROTA_PUBLIC_URL": PUBLIC_URL,
             "SALESFORCE_WEBHOOK_KEY": KEY,
         }
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
+        self._web = Web(free_port())
+        self.url = self._web.url
         self.api = Api(self.url)
-        self._open()
+        self._web.open(load(self.environment), self.clock)
         self.hubspot_sender = HubSpotSender(
             self.hubspot, f"{self.url}/webhooks/hubspot", public_url=PUBLIC_URL
         )
@@ -198,29 +217,14 @@ class Stage(Crms):
     ) -> None:
         self.api.close()
         self.hubspot_sender._pool.clear()
-        self._close()
-        self._listener.close()
+        self._web.close()
         self.stop()
 
     def configure(self, **changes: str) -> None:
         """Start the web part again with other settings; an empty one counts as not set."""
-        self._close()
+        self._web.close()
         self.environment |= changes
-        self._open()
-
-    def _open(self) -> None:
-        self._app: Flask = create_app(load(self.environment), clock=self.clock)
-        self._server = make_server(
-            "127.0.0.1", 0, self._app, threaded=True, fd=self._listener.fileno()
-        )
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,))
-        self._thread.start()
-
-    def _close(self) -> None:
-        self._server.shutdown()
-        self._thread.join()
-        self._server.server_close()
-        self._app.extensions["leadrota"].database.close()
+        self._web.open(load(self.environment), self.clock)
 
     # -- what happens
 
@@ -268,6 +272,11 @@ class Stage(Crms):
         """The CRM shows for every lead the user of its last row."""
         last = {row["lead_id"]: row["assigned_user_id"] for row in rows}
         assert {lead_id: self.user_of(lead_id) for lead_id in last} == last
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        return int(probe.getsockname()[1])
 
 
 def hubspot_leads(ids: Iterable[str]) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 
+from connector.store.database import Database
 from tests.acceptance.soap import SoapClient
 from tests.acceptance.stage import (
     Stage,
@@ -126,8 +127,13 @@ def test_both_crms_share_the_turns_of_one_pool(stage: Stage) -> None:
 
 
 def test_a_thousand_leads_queued_together_cost_each_crm_at_most_thirty_calls(
-    stage: Stage,
+    postgresql: Database,
 ) -> None:
+    with Stage(postgresql) as stage:
+        give_away_a_thousand(stage)
+
+
+def give_away_a_thousand(stage: Stage) -> None:
     pool = stage.team("ABCDE")
     contacts, leads = stage.contacts(1000), stage.leads(1000)
     for first in range(0, 1000, 100):

@@ -40,11 +40,10 @@ def on_empty_postgres(new_postgres_database: Callable[[], str], tmp_path: Path) 
 
 @pytest.fixture
 def on_postgres(on_empty_postgres: Processes) -> Processes:
-    """A migrated database, and one web process to save time."""
+    """A migrated database."""
     database = connect(on_empty_postgres.database_url)
     schema.upgrade(database)
     database.close()
-    on_empty_postgres.web_processes = 1
     return on_empty_postgres
 
 
@@ -119,7 +118,7 @@ def test_a_worker_killed_between_a_write_and_its_answer_loses_and_doubles_nothin
 
 def a_batch_that_waits(system: Processes) -> tuple[str, set[str]]:
     """Leads that are stored and nobody works on."""
-    system.serve()
+    system.serve_here()
     system.api.users(system.hire("ABC"))
     return system.api.pool("ABC"), system.send_leads(10)
 
@@ -148,7 +147,7 @@ def slow_batch(system: Processes) -> tuple[str, set[str]]:
     """A write to HubSpot that is on its way and takes its time."""
     system.api.users(system.hire("AB"))
     pool = system.api.pool("AB")
-    system.hubspot.faults.add("/batch/update", delay=3)
+    system.hubspot.faults.add("/batch/update", delay=1.5)
     leads = system.send_leads(5)
     return pool, leads
 
@@ -163,7 +162,7 @@ def stop_twice(system: Processes, process: Process) -> None:
 
 def test_a_worker_that_is_told_twice_to_stop_finishes_its_batch(on_postgres: Processes) -> None:
     with on_postgres as system:
-        system.serve()
+        system.serve_here()
         worker = system.launch("worker")
         pool, _ = slow_batch(system)
         stop_twice(system, worker)
