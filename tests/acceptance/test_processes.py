@@ -143,11 +143,11 @@ def _leased_until(system: Processes, connection: str) -> datetime:
     return until or datetime.min.replace(tzinfo=UTC)
 
 
-def slow_batch(system: Processes) -> tuple[str, set[str]]:
+def slow_batch(system: Processes, *, seconds: float) -> tuple[str, set[str]]:
     """A write to HubSpot that is on its way and takes its time."""
     system.api.users(system.hire("AB"))
     pool = system.api.pool("AB")
-    system.hubspot.faults.add("/batch/update", delay=1.5)
+    system.hubspot.faults.add("/batch/update", delay=seconds)
     leads = system.send_leads(5)
     return pool, leads
 
@@ -155,6 +155,7 @@ def slow_batch(system: Processes) -> tuple[str, set[str]]:
 def stop_twice(system: Processes, process: Process) -> None:
     """As platforms do: to every process of the group, and again for the impatient."""
     see_call(system.hubspot, "/batch/update")
+    system.api.close()
     os.killpg(process.pid, signal.SIGTERM)
     os.killpg(process.pid, signal.SIGTERM)
     assert process.wait(25) == 0, system.log()
@@ -164,7 +165,7 @@ def test_a_worker_that_is_told_twice_to_stop_finishes_its_batch(on_postgres: Pro
     with on_postgres as system:
         system.serve_here()
         worker = system.launch("worker")
-        pool, _ = slow_batch(system)
+        pool, _ = slow_batch(system, seconds=1.5)
         stop_twice(system, worker)
         told = {
             row["lead_id"]: row["write_back"]
@@ -180,7 +181,7 @@ def test_a_worker_that_is_told_twice_to_stop_finishes_its_batch(on_postgres: Pro
 def test_a_web_process_with_the_worker_inside_finishes_its_batch(on_sqlite: Processes) -> None:
     with on_sqlite as system:
         web = system.serve()
-        pool, leads = slow_batch(system)
+        pool, leads = slow_batch(system, seconds=5)  # longer than gunicorn waits for its callers
         stop_twice(system, web)
         assert _leased_until(system, "hubspot") < real_clock()
         drain(load(system.environment))
