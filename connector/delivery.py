@@ -40,15 +40,25 @@ class Settled:
 
 
 def deliver(
-    database: Database, claim: Claim, crm: Crm, *, clock: Callable[[], datetime], chance: float
+    database: Database,
+    claim: Claim,
+    crm: Crm,
+    *,
+    clock: Callable[[], datetime],
+    chance: float,
+    is_stopping: Callable[[], bool],
 ) -> Settled | None:
-    """Work a claimed batch of owner writes; None when the claim was lost meanwhile."""
+    """Work a claimed batch of owner writes; None when the claim was lost meanwhile.
+
+    No further call is started once ``is_stopping``.
+    """
     settled = Settled()
     with database.read() as session:
         settled.leavers = _leavers(session, claim.outbox)
     present = [item for item in claim.outbox if item not in settled.leavers]
     if present:
-        _send(present, crm, settled, clock)
+        give_up_at = clock() + LONGEST_WORK
+        _send(present, crm, settled, lambda: clock() <= give_up_at and not is_stopping())
     with database.write() as session:
         now = clock()
         if not setbacks.hand_back(session, claim, settled.pause, now=now):
@@ -66,10 +76,9 @@ def _leavers(session: Session, items: Sequence[OutboxItem]) -> list[OutboxItem]:
 
 
 def _send(
-    items: Sequence[OutboxItem], crm: Crm, settled: Settled, clock: Callable[[], datetime]
+    items: Sequence[OutboxItem], crm: Crm, settled: Settled, may_go_on: Callable[[], bool]
 ) -> None:
     """Read, compare and write. A batch that is refused as a whole is cut in halves."""
-    started = clock()
     object_type = items[0].object_type
     waiting = [list(items)]
     try:
@@ -80,7 +89,7 @@ def _send(
                 settled.never.append(failed(item, Result.NEVER, unreadable[item.record_id]))
         readable = [item for item in items if item.record_id not in unreadable]
         waiting = [_compare(readable, records, settled)]
-        while waiting and clock() - started <= LONGEST_WORK:
+        while waiting and may_go_on():
             batch = waiting[0]
             if batch:
                 try:

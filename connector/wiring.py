@@ -7,6 +7,7 @@ import signal
 import socket
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
@@ -173,7 +174,13 @@ class Crew:
         self._threads = [
             threading.Thread(
                 target=worker.run,
-                args=(replace(shop, holder=f"{shop.holder}:{number}"),),
+                args=(
+                    replace(
+                        shop,
+                        holder=f"{shop.holder}:{number}",
+                        is_stopping=self._stop.is_set,
+                    ),
+                ),
                 kwargs={"stop": self._stop, "wake": WAKE},
                 name=f"worker-{number}",
                 daemon=True,
@@ -194,6 +201,7 @@ class Crew:
 
     def join(self, seconds: float | None = None) -> None:
         """Wait until what was begun is finished, at most so long, and close what was opened."""
+        give_up_at = None if seconds is None else time.monotonic() + seconds
         for thread in self._threads:
-            thread.join(seconds)
+            thread.join(None if give_up_at is None else max(0, give_up_at - time.monotonic()))
         self._opened.close()

@@ -42,6 +42,7 @@ class Workshop:
     holder: str  # names this process in the leases it takes
     default_pool: str | None = None
     chance: Callable[[], float] = random.random
+    is_stopping: Callable[[], bool] = lambda: False  # no further call is started then
     routed: tuple[datetime, dispatch.Routing] | None = None  # the last look at leads without pool
 
 
@@ -131,7 +132,12 @@ def _deliver(shop: Workshop, claim: Claim) -> Drained:
     crm = shop.crms[claim.connection]
     try:
         settled = delivery.deliver(
-            shop.database, claim, crm, clock=shop.clock, chance=shop.chance()
+            shop.database,
+            claim,
+            crm,
+            clock=shop.clock,
+            chance=shop.chance(),
+            is_stopping=shop.is_stopping,
         )
     except Exception as error:
         return _put_off(shop, claim, error)

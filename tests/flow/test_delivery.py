@@ -268,6 +268,19 @@ def test_a_user_who_is_switched_off_while_the_write_waits_does_not_get_the_lead(
     assert [write.owner_id for write in team.crm.writes[0]] == ["h-B"]
 
 
+def test_once_the_process_is_asked_to_stop_no_further_call_is_started(team) -> None:
+    pool = one_lead(team)
+    team.crm.read_errors = [None, CrmPaced("wait", pause_seconds=1)]
+    team.work()
+    team.later(seconds=1)
+    team.shop.is_stopping = lambda: True
+    work_once(team.shop)
+    assert team.crm.writes == []
+    team.shop.is_stopping = lambda: False
+    team.work()
+    assert [row.write_back for row in team.history(pool)] == [WriteBack.DONE]
+
+
 def test_trouble_with_the_database_does_not_cost_the_lease(team) -> None:
     pool = one_lead(team)
     team.crm.read_errors = [None, StoreUnavailable("locked")]
