@@ -24,7 +24,7 @@ demo: .venv/for-use
 	@$(bin)/leadrota demo $(if $(filter 1,$(STAY)),--stay)
 
 test: .venv/for-work
-	@$(bin)/python -m pytest -n 2 -q
+	@$(bin)/python -m pytest -n 3 -q
 
 check: .venv/for-work
 	@$(bin)/ruff check .
