@@ -106,9 +106,12 @@ def route_held(session: Session, *, default_pool: str | None, now: datetime) -> 
     rules = routing(session, default_pool)
     after = ""
     while waiting := assignments.poolless_held(session, after=after, limit=held.AT_ONCE):
-        placed = [lead for row in waiting if rules.route(lead := recording.lead_of(row)).pool_id]
+        placed = [row for row in waiting if rules.route(recording.lead_of(row)).pool_id]
         if placed:
-            return assign_routed(session, placed, default_pool=default_pool, now=now)
+            leads = [recording.lead_of(row) for row in placed]
+            rows = assign_routed(session, leads, default_pool=default_pool, now=now)
+            assignments.leave_poolless(session, [row.id for row in placed])
+            return rows
         after = waiting[-1].id
     return []
 

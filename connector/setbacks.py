@@ -84,16 +84,18 @@ def keep_closed_writes(
     session: Session, closed: Sequence[tuple[OutboxItem, Outcome]], *, now: datetime
 ) -> None:
     """Let writes wait for a permission; asked for at growing gaps, never given up."""
+    if not closed:
+        return
     items = [item for item, _ in closed]
-    for _, outcome in closed[:1]:  # one call was refused, so the words are the same for all
-        outbox.postpone(
-            session,
-            items,
-            due_at=_closed_until(items, now),
-            failing_since=None,
-            error=outcome.code or "closed",
-            crm_message=outcome.message,
-        )
+    _, outcome = closed[0]  # one call was refused, so the words are the same for all
+    outbox.postpone(
+        session,
+        items,
+        due_at=_closed_until(items, now),
+        failing_since=None,
+        error=outcome.code or "closed",
+        crm_message=outcome.message,
+    )
 
 
 def _closed_until(items: Sequence[InboxItem] | Sequence[OutboxItem], now: datetime) -> datetime:

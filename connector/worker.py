@@ -220,5 +220,10 @@ def _route_held(shop: Workshop) -> int:
     if shop.routed and shop.routed[1] == routing and now - shop.routed[0] < ROUTE_EVERY:
         return 0
     shop.routed = (now, routing)
-    with shop.database.write() as session:
-        return len(dispatch.route_held(session, default_pool=shop.default_pool, now=now))
+    routed = 0
+    while True:
+        with shop.database.write() as session:
+            page = dispatch.route_held(session, default_pool=shop.default_pool, now=now)
+        if not page:
+            return routed
+        routed += len(page)

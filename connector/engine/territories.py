@@ -140,5 +140,3 @@ _OPERATORS: Mapping[str, Callable[[Any, Any], bool]] = {
     "lt": _ordered(lambda left, right: left < right),
     "lte": _ordered(lambda left, right: left <= right),
 }
-
-OPERATORS = frozenset(_OPERATORS) | {"exists", "missing"}

@@ -168,6 +168,13 @@ def poolless_held(session: Session, *, after: str, limit: int) -> list[Assignmen
     return _read(session, _behind(query, after, limit))
 
 
+def leave_poolless(session: Session, assignment_ids: Iterable[str]) -> None:
+    """Take rows out of the queue without a pool: their leads have a row in a pool now."""
+    for chunk in chunks(sorted(set(assignment_ids))):
+        here = assignments.c.id.in_(chunk) & assignments.c.pool_id.is_(None)
+        session.execute(update(assignments).where(here).values(current=False))
+
+
 def all_held(session: Session, *, after: str, limit: int) -> list[Assignment]:
     """Read the leads that wait, with a pool or without, oldest first, behind the id ``after``."""
     return _read(session, _behind(_rows().where(_waits()), after, limit))

@@ -1,8 +1,9 @@
 """From a CRM's event to a decision: what the record shows decides, not the event."""
 
+from connector import dispatch
 from connector.errors import CrmAgain, CrmNever, CrmPaced, CrmUnreachable
-from connector.model import EventKind, Reason, Status, StickyStep, Territory, WriteBack
-from connector.store import users
+from connector.model import EventKind, Lead, Reason, Status, StickyStep, Territory, WriteBack
+from connector.store import assignments, users
 
 
 def owners_of(history):
@@ -121,6 +122,30 @@ def test_a_lead_without_a_pool_is_held_and_goes_out_once_there_is_one(team) -> N
     team.work()
     assert owners_of(team.history(pool)) == [("A", Status.ASSIGNED)]
     assert team.crm.owners() == {"1": "h-A"}
+
+
+def test_all_leads_without_a_pool_go_out_at_once_however_many_wait(team, monkeypatch) -> None:
+    monkeypatch.setattr("connector.held.AT_ONCE", 2)
+    ids = ["1", "2", "3", "4", "5"]
+    team.crm.create(*ids)
+    team.tell(*ids)
+    team.work()
+    pool = team.pool("A")
+    team.work()
+    assert [row.record.id for row in team.history(pool)] == ids
+
+
+def test_a_lead_that_waits_without_a_pool_though_a_pool_has_it_leaves_the_queue(team) -> None:
+    pool = team.pool("A", name="Other")
+    lead = Lead(id="L1")
+    with team.database.write() as session:
+        (given,) = dispatch.assign(session, pool, [lead], now=team.now)
+        dispatch.assign_routed(session, [lead], default_pool=None, now=team.now)
+    team.territories(Territory(name="All", when={}, pool_id=pool))
+    team.work()
+    with team.database.read() as session:
+        assert assignments.all_held(session, after="", limit=9) == []
+    assert [row.id for row in team.history(pool)] == [given.id]
 
 
 def test_a_lead_that_nobody_can_take_is_held_with_every_reason(team) -> None:
