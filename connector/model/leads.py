@@ -1,124 +1,22 @@
-"""The words of Lead Rota as frozen data that every layer shares.
-
-Times are aware UTC datetimes. Ids of ours are plain ``id``; ids of a CRM are text, since HubSpot's
-pass 32 bits and Salesforce's differ only by case.
-"""
+"""Leads, what is decided of them, and what CRMs tell of them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from enum import StrEnum
 from typing import Any
 
-
-class LeadKind(StrEnum):
-    """What is handed out."""
-
-    LEAD = "lead"
-    MEETING = "meeting"
-    TASK = "task"
-
-
-class Strategy(StrEnum):
-    """How a pool's turns are shared."""
-
-    STRICT = "strict"
-
-
-class Status(StrEnum):
-    """What a history row says of its lead."""
-
-    ASSIGNED = "assigned"
-    HELD = "held"
-    KEPT = "kept"  # the CRM's owner stays
-    REASSIGNED = "reassigned"  # a person chose another owner
-
-
-class Reason(StrEnum):
-    """Why a decision came out as it did."""
-
-    ROTATION = "rotation"
-    OWED = "owed"  # a turn that came back was served first
-    STICKY = "sticky"
-    MANUAL = "manual"  # a person set the owner in the CRM
-    KEPT_EXISTING_OWNER = "kept_existing_owner"  # an owner appeared between decision and write
-    NO_MEMBER_AVAILABLE = "no_member_available"
-    NO_TERRITORY_MATCH = "no_territory_match"
-    NO_POOL = "no_pool"
-
-
-class StickyStep(StrEnum):
-    """Which look-up found the user who already has the lead."""
-
-    EXISTING_OWNER = "existing_owner"
-    EARLIER_ASSIGNMENT = "earlier_assignment"
-
-
-class SkipReason(StrEnum):
-    """Why a member could not take the lead."""
-
-    INACTIVE = "inactive"
-    WEIGHT_ZERO = "weight_zero"
-    NO_OWNER = "no_owner"  # no owner id in the lead's CRM
-    EXCLUDED = "excluded"
-    REFUSED_BY_CRM = "refused_by_crm"
-
-
-class WriteBack(StrEnum):
-    """How far the owner write of an assignment has come."""
-
-    NONE = "none"  # no CRM record stands behind the lead, or nothing is to be written
-    PENDING = "pending"
-    DONE = "done"
-    KEPT = "kept"
-    DEAD = "dead"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class User:
-    """A sales rep."""
-
-    id: str
-    name: str
-    email: str | None = None
-    active: bool = True
-    time_zone: str | None = None  # IANA name
-    owners: Mapping[str, str] = field(default_factory=dict)  # connection -> owner id there
-    refused_by: frozenset[str] = frozenset()  # connections whose CRM calls this owner inactive
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Member:
-    """A user's place in one pool."""
-
-    id: int
-    user: User
-    position: int  # from 1, no gaps
-    weight: int = 1
-    active: bool = True
-    owed: int = 0  # turns that came back and are served before the rotation
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pool:
-    """Users who share incoming work."""
-
-    id: str
-    name: str
-    strategy: Strategy = Strategy.STRICT
-    created_at: datetime
-    members: tuple[Member, ...] = ()  # by position
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Board:
-    """All that one decision of a pool depends on, read under the pool's lock."""
-
-    pool: Pool
-    last_assigned_member_id: int | None = None  # the rotation goes on behind this member
-    last_sequence: int = 0
+from connector.model.people import Slot, User
+from connector.model.words import (
+    EventKind,
+    LeadKind,
+    Reason,
+    SkipReason,
+    Status,
+    StickyStep,
+    WriteBack,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,6 +51,15 @@ class ExistingOwner:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """Whom one sticky step found in the history."""
+
+    step: StickyStep
+    user: User | None
+    found: str  # a phrase: "had lead_7 of the same e-mail", "this company is new"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Lead:
     """What is to be assigned, with all that is known of it."""
 
@@ -162,10 +69,14 @@ class Lead:
     email: str | None = None
     company: str | None = None
     attributes: Mapping[str, Any] = field(default_factory=dict)  # fields for territories
+    slot: Slot | None = None  # availability is judged then, not now
+    preferred: User | None = None  # whom the caller asks for
     existing_owner: ExistingOwner | None = None
-    earlier_user: User | None = None  # who got this same lead before
+    candidates: tuple[Candidate, ...] = ()  # who has it, by the pool's sticky steps in order
     anew: str | None = None  # why an earlier decision does not count
     excluded: Mapping[str, SkipReason] = field(default_factory=dict)  # user id -> why not them
+    fallback_from: str | None = None  # id of the pool where nobody could take it
+    replaces: str | None = None  # the owner id of ours in the CRM that may be written over
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,6 +96,7 @@ class Skip:
     user_id: str
     reason: SkipReason
     detail: str | None = None
+    until: datetime | None = None  # when this hindrance ends by itself, where that is known
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,6 +109,17 @@ class StickyCheck:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """What a lead cost in the rotation; what must be known to take that back."""
+
+    member_id: int
+    user_id: str
+    sequence: int
+    at: datetime
+    shares: Mapping[int, int] = field(default_factory=dict)  # weighted: member id -> weight
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
     """What the engine says of one lead, with every reason. Nothing is written yet."""
 
@@ -206,12 +129,28 @@ class Decision:
     reason: Reason
     decided_at: datetime
     user: User | None = None
-    member_id: int | None = None  # whose turn was used; None when none was
+    turn: Turn | None = None  # None: no turn was used
+    counted: bool = False  # towards quotas
     sticky_step: StickyStep | None = None
+    stands_in_for: str | None = None  # user id: the sticky one, who could not take it now
     skipped: tuple[Skip, ...] = ()
     checks: tuple[StickyCheck, ...] = ()
     order: tuple[str, ...] = ()  # user ids, next first, as the rotation stood before
+    order_after: tuple[str, ...] = ()
     route: Route | None = None
+    gives_back: GivenBack | None = None
+    actor: str | None = None  # who asked for it; None: the rotation itself
+    note: str | None = None  # why, in the actor's words
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivenBack:
+    """What an earlier assignment of the same lead returns to the pool with this decision."""
+
+    assignment_id: str
+    user_id: str | None
+    turn: Turn | None  # None: it used none, or the policy keeps it
+    counted_at: datetime | None  # None: it did not count towards quotas
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -233,23 +172,33 @@ class Assignment:
     email: str | None
     company: str | None
     attributes: Mapping[str, Any]
+    slot: Slot | None
     owner_id: str | None  # the CRM owner this row stands for
-    member_id: int | None
+    turn: Turn | None
+    counted: bool  # towards quotas, as long as no newer row of the pool speaks for the lead
     current: bool  # False once a newer row speaks for the lead
     write_back: WriteBack
+    stands_in_for: str | None
+    actor: str | None
+    note: str | None
     skipped: tuple[Skip, ...]
     checks: tuple[StickyCheck, ...]
     order: tuple[str, ...]
+    order_after: tuple[str, ...]
     route: Route | None
+    facts: Mapping[str, Any]  # what the decision was given besides the board, as JSON
 
 
-class EventKind(StrEnum):
-    """What a CRM tells of a record."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A row of a pool's journal: with the decisions, all that ever changed its board."""
 
-    CREATED = "created"
-    CHANGED = "changed"
-    OWNER_CHANGED = "owner_changed"
-    OTHER = "other"  # nothing that concerns an owner; stored as ignored
+    number: int  # from 1 in its pool, no gaps
+    after_sequence: int  # the last decision before it
+    at: datetime
+    kind: EntryKind
+    actor: str | None
+    body: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
