@@ -9,6 +9,7 @@ from typing import Any
 
 from connector.model.people import Slot, User
 from connector.model.words import (
+    EntryKind,
     EventKind,
     LeadKind,
     Reason,
