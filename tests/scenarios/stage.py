@@ -43,14 +43,14 @@ class Answer:
 class Stage:
     """Lead Rota in this process over one database, with pools that are known by name."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, **environment: str) -> None:
         self.database = database
         self.now = START
         self.pools: dict[str, str] = {}  # name -> id, in the order of making
         self.drained: list[Row] = []  # what the last run of the worker gave out, in order
         self.preset: dict[str, str] = {}
         self._zone = os.environ.get("TZ")
-        self.open()
+        self.open(**environment)
 
     def open(self, **environment: str) -> None:
         """Start the web part, perhaps with other settings."""
