@@ -26,6 +26,12 @@ def whole_decision(stage: Stage, lead_id: str, **shown: object) -> None:
 
 
 @step
+def audited(stage: Stage) -> None:
+    """``leadrota audit`` finds that all is as the rules say."""
+    stage.command("audit")
+
+
+@step
 def two_leads_a_day(stage: Stage, days: int) -> None:
     """Two leads come each day."""
     for _ in range(days):
@@ -72,6 +78,7 @@ SCENARIOS: list[Scenario] = [
             order_after=["A", "B", "C"],
             current=True,
         ),
+        audited(),
     ),
     scenario(
         "S133",

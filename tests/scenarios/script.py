@@ -162,9 +162,15 @@ def absent(stage: Stage, name: str, starts: str, ends: str, reason: str = "vacat
 
 
 @step
-def edit(stage: Stage, pool: str | None = None, token: str | None = None, **fields: Any) -> None:
-    """Change a pool, in the words of the API."""
-    options = {"token": token} if token else {}
+def administrator(stage: Stage, name: str) -> None:
+    """Somebody with a token of their own."""
+    stage.tokens[name] = stage.command("token", "create", name, "--scope", "admin")
+
+
+@step
+def edit(stage: Stage, pool: str | None = None, by: str | None = None, **fields: Any) -> None:
+    """Change a pool, in the words of the API. ``by`` names whose token is used."""
+    options = {"token": stage.tokens[by]} if by else {}
     stage.ask("PATCH", f"/pools/{stage.pool_id(pool)}", _resolved(stage, fields), **options)
 
 

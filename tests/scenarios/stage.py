@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
+import sys
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -48,6 +50,7 @@ class Stage:
         self.now = START
         self.pools: dict[str, str] = {}  # name -> id, in the order of making
         self.drained: list[Row] = []  # what the last run of the worker gave out, in order
+        self.tokens: dict[str, str] = {}  # name -> token
         self.preset: dict[str, str] = {}
         self._zone = os.environ.get("TZ")
         self.open(**environment)
@@ -150,6 +153,19 @@ class Stage:
         """The newest decision of a lead with every reason."""
         row = self.last_row(lead_id, pool)
         return dict(self.get(f"/assignments/{row['assignment_id']}"))
+
+    def command(self, *arguments: str) -> str:
+        """Run ``leadrota`` as a person does; what it prints."""
+        done = subprocess.run(
+            [sys.executable, "-m", "connector.cli", *arguments],
+            env=os.environ | {"DATABASE_URL": self.settings.database_url},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout.strip()
 
     def work(self) -> Drained:
         """Run the worker until nothing is due."""
