@@ -46,7 +46,14 @@ def reassign(
     """
     row, opened = _open(session, assignment_id, now)
     if user_id is None:
-        return _reassign_by_turn(opened, row, actor, note)
+        if row.pool_id is None:
+            raise Conflict(
+                "The lead is in no pool; name the user who is to have it.", code="no_pool"
+            )
+        decision = _to_the_next(opened, row, row.pool_id)
+        if decision.status is Status.HELD:
+            raise Conflict("Nobody else can take this lead now.", code="no_member_available")
+        return write(opened, decision, actor, note)
     user = users.get(session, user_id)
     if user is None:
         raise NotFound(f"There is no user {user_id!r}. PUT makes one.", code="user_not_found")
@@ -55,6 +62,16 @@ def reassign(
     if not override:
         _check_quotas(opened, row, user)
     return move(opened, row, freed(row), user, actor, note)
+
+
+def hand_on(
+    session: Session, assignment_id: str, *, now: datetime, actor: str, note: str
+) -> Assignment:
+    """Take the lead from its user: it goes to the next one in turn, or is held. Raises as above."""
+    row, opened = _open(session, assignment_id, now)
+    if row.pool_id is None:
+        raise ValueError("only a lead of a pool can go to its next user")
+    return write(opened, _to_the_next(opened, row, row.pool_id), actor, note)
 
 
 def reject(
@@ -103,7 +120,7 @@ def undo(
 
 
 def given_back(row: Assignment, *, turn: bool) -> GivenBack:
-    """What the row returns when it no longer stands; with ``turn=False`` the user's turn is used."""
+    """What the row returns when it no longer stands; ``turn=False``: the turn stays used."""
     return GivenBack(
         assignment_id=row.id,
         user_id=row.user_id,
@@ -148,14 +165,11 @@ def freed(row: Assignment, *, without: str | None = None) -> Lead:
     )
 
 
-def _reassign_by_turn(
-    opened: Round, row: Assignment, actor: str | None, note: str | None
-) -> Assignment:
-    if row.pool_id is None:
-        raise Conflict("The lead is in no pool; name the user who is to have it.", code="no_pool")
-    board = opened.boards[row.pool_id]
+def _to_the_next(opened: Round, row: Assignment, pool_id: str) -> Decision:
+    """The next user in turn; held when nobody else can take it."""
+    board = opened.boards[pool_id]
     moves = board.pool.policies.manual is ManualPolicy.MOVE
-    decision, opened.boards[row.pool_id] = returns.to_the_next(
+    decision, opened.boards[pool_id] = returns.to_the_next(
         freed(row, without=row.user_id),
         board,
         opened.now,
@@ -163,11 +177,7 @@ def _reassign_by_turn(
         status=Status.REASSIGNED,
         route=row.route,
     )
-    if decision.status is Status.HELD:
-        raise Conflict(
-            "Nobody else of the pool can take this lead now.", code="no_member_available"
-        )
-    return write(opened, decision, actor, note)
+    return decision
 
 
 def _check_quotas(opened: Round, row: Assignment, user: User) -> None:

@@ -129,6 +129,16 @@ def route_held(session: Session, *, default_pool: str | None, now: datetime) -> 
     return 0
 
 
+def leave_pool(session: Session, pool_id: str, *, default_pool: str | None, now: datetime) -> None:
+    """Bring the held leads of an archived pool to where leads like them go now."""
+    while waiting := assignments.held(
+        session, pool_id, connections=None, after_sequence=0, limit=held.AT_ONCE
+    ):
+        assignments.leave(session, [row.id for row in waiting])
+        leads = [lead_of(row) for row in waiting]
+        assign_routed(session, leads, default_pool=default_pool, now=now)
+
+
 def next_users(session: Session, pool_id: str, count: int, *, now: datetime) -> list[User | None]:
     """Who would get the next ``count`` leads now; None where nobody could. Changes nothing.
 

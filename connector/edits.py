@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime
 
 from connector import changes, dispatch
@@ -26,7 +27,8 @@ def create_pool(session: Session, new: NewPool, *, now: datetime, actor: str | N
     """Make a pool; its journal begins. Raises ``Conflict`` or ``BadInput`` like the store."""
     made = pools.create(session, new, now)
     board = _board(session, made.id, now)
-    seated = rotation.reseat(_empty(board), board, now)
+    nobody = replace(board, pool=replace(board.pool, members=()))
+    seated = rotation.reseat(nobody, board, now)
     pools.save(session, board, seated)
     journal.begin(session, seated, at=now, actor=actor)
     return seated.pool
@@ -147,9 +149,7 @@ def _redistribute(
     session: Session, pool_id: str, user_id: str, *, now: datetime, actor: str | None
 ) -> None:
     """Give the leads that somebody still has from this pool to the next ones in turn."""
-    rows = assignments.current_of_user(
-        session, pool_id, user_id, limit=REDISTRIBUTED_AT_ONCE + 1
-    )
+    rows = assignments.current_of_user(session, pool_id, user_id, limit=REDISTRIBUTED_AT_ONCE + 1)
     if len(rows) > REDISTRIBUTED_AT_ONCE:
         raise Conflict(
             f"User {user_id} has more than {REDISTRIBUTED_AT_ONCE} leads from this pool, too many "

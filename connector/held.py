@@ -47,7 +47,7 @@ def note_opening(opened: Round, pool_ids: Collection[str]) -> None:
 
 
 def _next_opening(opened: Round, pool_id: str) -> datetime | None:
-    """The first moment at which somebody who cannot take leads now may; None: no clock brings it."""
+    """When somebody who cannot take leads now may; None: no clock brings that."""
     moments: list[datetime] = []
     for board in _boards(opened, pool_id):
         if full := pool_full(board, opened.now):

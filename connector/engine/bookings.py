@@ -1,4 +1,4 @@
-"""What a recorded decision leaves on the board besides the turn: its place in quotas and meetings."""
+"""What a decision leaves on the board besides the turn: its place in quotas and meetings."""
 
 from __future__ import annotations
 
