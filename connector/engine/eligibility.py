@@ -5,11 +5,14 @@ The first that holds is told, what lasts before what passes by itself.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
+from zoneinfo import ZoneInfo
 
 from connector.engine import calendar
 from connector.engine.quotas import quota_reached, user_quota_reached
-from connector.model import Board, Lead, Member, Presence, Skip, SkipReason, User
+from connector.model import Board, Lead, Member, Presence, Skip, SkipReason, Slot, User
 
 
 def refusal(member: Member, lead: Lead, board: Board, now: datetime) -> Skip | None:
@@ -53,22 +56,43 @@ def _unavailable(
 ) -> Skip | None:
     """What keeps the user from a lead now, or from a meeting when it takes place."""
     zone = calendar.zone(user, board.pool)
-    slot = lead.slot or calendar.moment(now)
-    return (
-        calendar.absence(user, slot, zone, board.pool.policies.leave_buffer_hours)
-        or calendar.off_work(user, slot, zone)
-        or _busy(user, lead, board)
-        or (quota_reached(member, board, now) if member else user_quota_reached(user, board, now))
-    )
+    buffer_hours = board.pool.policies.leave_buffer_hours
+    if lead.slot:
+        skip = _hindrance(user, lead.slot, zone, buffer_hours)
+        skip = skip or _busy(user, lead.slot, zone, board)
+    else:
+        skip = _hindrance_now(_This(user), now, zone, buffer_hours)
+    if skip:
+        return skip
+    return quota_reached(member, board, now) if member else user_quota_reached(user, board, now)
 
 
-def _busy(user: User, lead: Lead, board: Board) -> Skip | None:
-    slot = lead.slot
-    if slot is None:
-        return None
+def _hindrance(user: User, slot: Slot, zone: ZoneInfo, buffer_hours: int) -> Skip | None:
+    return calendar.absence(user, slot, zone, buffer_hours) or calendar.off_work(user, slot, zone)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _This:
+    """A user as a key that stands for this very object, and costs less than all its fields."""
+
+    user: User
+
+    def __hash__(self) -> int:
+        return id(self.user)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _This) and other.user is self.user
+
+
+# A batch asks the same of the same users at the same moment, for each of its leads.
+@lru_cache(maxsize=8192)
+def _hindrance_now(this: _This, now: datetime, zone: ZoneInfo, buffer_hours: int) -> Skip | None:
+    return _hindrance(this.user, calendar.moment(now), zone, buffer_hours)
+
+
+def _busy(user: User, slot: Slot, zone: ZoneInfo, board: Board) -> Skip | None:
     for meeting in board.meetings.get(user.id, ()):
         if meeting.starts_at < slot.ends_at and slot.starts_at < meeting.ends_at:
-            zone = calendar.zone(user, board.pool)
             at = calendar.spoken(meeting.starts_at, zone, meeting.starts_at)
             return _skip(user, SkipReason.BUSY, f"another meeting at {at}")
     return None

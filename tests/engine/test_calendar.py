@@ -191,11 +191,13 @@ def test_who_works_mondays_only_waits_out_a_monday_that_is_a_holiday():
     )
 
 
-def test_hours_that_the_clock_leaves_out_begin_when_it_is_set_forward():
+@pytest.mark.parametrize(
+    ("zone", "day"), [("Europe/Berlin", "2026-03-29"), ("Pacific/Auckland", "2026-09-27")]
+)
+def test_hours_that_the_clock_leaves_out_begin_when_it_is_set_forward(zone, day):
+    there = ZoneInfo(zone)
     someone = working(hours("02:30", "10:00", days=EVERY_DAY))
-    assert off_until(someone, at("2026-03-29 01:30", BERLIN), BERLIN) == at(
-        "2026-03-29 03:00", BERLIN
-    )
+    assert off_until(someone, at(f"{day} 01:00", there), there) == at(f"{day} 03:00", there)
 
 
 def test_hours_that_lie_in_the_hour_left_out_do_not_take_place_that_day():
@@ -211,6 +213,13 @@ def test_an_hour_that_comes_twice_is_working_time_twice():
     assert off(someone, between, BERLIN) == "outside_hours"
     assert off_until(someone, between, BERLIN) == datetime(2026, 10, 25, 1, 0, tzinfo=UTC)
     assert off(someone, datetime(2026, 10, 25, 1, 29, tzinfo=UTC), BERLIN) is None
+
+
+def test_hours_begin_twice_when_their_start_comes_twice():
+    someone = working(hours("02:30", "10:00", days=EVERY_DAY))
+    set_back = datetime(2026, 10, 25, 1, 0, tzinfo=UTC)  # from 03:00 to 02:00
+    assert off(someone, set_back - MINUTE, BERLIN) is None
+    assert off_until(someone, set_back, BERLIN) == set_back + 30 * MINUTE
 
 
 def test_a_public_holiday_is_no_working_day_and_is_told_in_english():
@@ -237,6 +246,12 @@ def test_a_regions_holidays_are_its_own():
 def test_hours_across_midnight_are_off_when_the_day_they_start_on_is_a_holiday(now, expected):
     someone = working(hours("22:00", "02:00", days=EVERY_DAY), holidays="DE")
     assert off(someone, at(now, BERLIN), BERLIN) == expected
+
+
+def test_hours_of_a_working_day_count_even_while_those_of_a_holiday_run():
+    someone = working(hours("22:00", "06:00", EVERY_DAY), hours("05:00", "09:00"), holidays="DE")
+    assert off(someone, at("2026-04-07 04:30", BERLIN), BERLIN) == "holiday"  # Easter Monday's
+    assert off(someone, at("2026-04-07 05:30", BERLIN), BERLIN) is None
 
 
 def test_without_hours_the_local_day_of_the_holiday_counts():

@@ -123,10 +123,16 @@ def test_a_user_who_is_no_member_has_only_the_quota_over_all_pools():
     assert user_quota_reached(user("X"), state, NOON) is None
 
 
-def test_a_full_pool_counts_everybodys_leads_in_the_pools_own_zone():
-    state = board(pool_quota=3, time_zone="Asia/Tokyo", A=[1, 2], B=[1], C=[22])
-    assert pool_full(state, NOON) == ("3/3 today", datetime(2026, 10, 15, 15, tzinfo=UTC))
+def test_a_full_pool_counts_everybodys_leads():
+    assert pool_full(board(pool_quota=3, A=[1, 2], B=[1], C=[22]), NOON)[0] == "3/3 today"
     assert pool_full(board(pool_quota=3, A=[1], B=[1]), NOON) is None
+
+
+def test_a_pools_day_is_in_its_own_zone_whatever_the_zones_of_its_members():
+    state = board(pool_quota=1, time_zone="Asia/Tokyo", A=[1])
+    members = (a(time_zone="Pacific/Auckland"),)
+    state = replace(state, pool=replace(state.pool, members=members))
+    assert pool_full(state, NOON) == ("1/1 today", datetime(2026, 10, 15, 15, tzinfo=UTC))
 
 
 def test_a_rolling_pool_quota_is_free_when_the_oldest_lead_of_anybody_is_24_hours_old():
