@@ -17,10 +17,10 @@ from connector.model import (
     EventKind,
     Lead,
     LeadEvent,
-    Member,
     Reason,
     Record,
     Status,
+    Turn,
     User,
 )
 from connector.store import assignments, lanes, outbox, pools, users
@@ -31,28 +31,29 @@ NOW = datetime(2026, 10, 15, 12, 0, tzinfo=UTC)
 
 def pool_of(session: Session, *user_ids: str, name: str = "SDR") -> str:
     """Make a pool of these users and return its id."""
-    return pools.create(session, name, [pools.NewMember(user_id=u) for u in user_ids], NOW).id
+    members = [pools.NewMember(user_id=user_id) for user_id in user_ids]
+    return pools.create(session, pools.NewPool(values={"name": name}, members=members), NOW).id
 
 
-def after_cursor(board: Board) -> Member:
-    """Say whose turn is next, as a strict rotation does."""
-    members = board.pool.members
-    ids = [member.id for member in members]
-    cursor = board.last_assigned_member_id
-    return members[(ids.index(cursor) + 1) % len(members)] if cursor in ids else members[0]
+def board_of(session: Session, pool_id: str) -> Board:
+    """Read the board of a pool that is there."""
+    board = pools.board(session, pool_id, now=NOW)
+    assert board is not None
+    return board
 
 
 def turn(session: Session, pool_id: str, lead_id: str) -> str:
-    """Decide and record one lead as the use case does; return the user."""
-    board = pools.board(session, pool_id, lock=True)
-    assert board is not None
-    member = after_cursor(board)
-    made = decision(pool_id, lead_id, member.user, member_id=member.id)
-    assignments.record(session, [made], first_sequence=board.last_sequence + 1)
-    pools.save_state(
-        session,
-        replace(board, last_assigned_member_id=member.id, last_sequence=board.last_sequence + 1),
-    )
+    """Decide and record one lead under the pool's lock, simply in order; return the user."""
+    pools.lock(session, [pool_id])
+    board = board_of(session, pool_id)
+    members, sequence = board.pool.members, board.last_sequence + 1
+    last = next((m.position for m in members if m.id == board.last_assigned_member_id), 0)
+    member = members[last % len(members)]
+    used = Turn(member_id=member.id, user_id=member.user.id, sequence=sequence, at=NOW)
+    made = decision(pool_id, lead_id, member.user, turn=used)
+    assignments.record(session, [made], first_sequence=sequence)
+    after = replace(board, last_assigned_member_id=member.id, last_sequence=sequence)
+    pools.save(session, board, after)
     return member.user.id
 
 
