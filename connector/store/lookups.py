@@ -6,7 +6,7 @@ newest row of each key, and reads no other.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from sqlalchemy import Column, ColumnElement, column, select, values
@@ -51,10 +51,10 @@ def last_of_leads(
     ``record.lead_id``.
     """
     columns = assignments.c
-    newest = _newest(session, lead_ids, lambda key: columns.lead_id == key)
+    newest = _newest(session, columns.lead_id, lead_ids)
     for connection, object_type, ids in by_type(records):
         of_type = (columns.connection == connection) & (columns.object_type == object_type)
-        found = _newest(session, ids, lambda key, here=of_type: here & (columns.record_id == key))
+        found = _newest(session, columns.record_id, ids, of_type)
         for record_id, assignment_id in found.items():
             record = Record(connection=connection, object_type=object_type, id=record_id)
             other = newest.get(record.lead_id, "")
@@ -84,7 +84,7 @@ def by_type(records: Iterable[Record | None]) -> list[tuple[str, str, list[str]]
 def _who_has(session: Session, key: Column[str], keys: Iterable[str]) -> dict[str, Found]:
     columns = assignments.c
     speaks = columns.current & columns.sticky_user_id.is_not(None)
-    newest = _newest(session, keys, lambda wanted: speaks & (key == wanted))
+    newest = _newest(session, key, keys, speaks)
     found: dict[str, Found] = {}
     for chunk in chunks(sorted(set(newest.values()))):
         rows = session.execute(
@@ -100,17 +100,15 @@ def _who_has(session: Session, key: Column[str], keys: Iterable[str]) -> dict[st
 
 
 def _newest(
-    session: Session,
-    keys: Iterable[str],
-    has_key: Callable[[ColumnElement[str]], ColumnElement[bool]],
+    session: Session, key: Column[str], keys: Iterable[str], *conditions: ColumnElement[bool]
 ) -> dict[str, str]:
     """Find the id of the newest row of each key; one step down an index each."""
     found: dict[str, str] = {}
     for chunk in chunks(sorted(set(keys))):
-        wanted = values(column("key", Words), name="wanted").data([(key,) for key in chunk]).cte()
+        wanted = values(column("key", Words), name="wanted").data([(one,) for one in chunk]).cte()
         newest = (
             select(assignments.c.id)
-            .where(has_key(wanted.c.key))
+            .where(key == wanted.c.key, *conditions)
             .order_by(assignments.c.id.desc())
             .limit(1)
             .scalar_subquery()
