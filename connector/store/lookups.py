@@ -106,10 +106,12 @@ def _newest(
     found: dict[str, str] = {}
     for chunk in chunks(sorted(set(keys))):
         wanted = values(column("key", Words), name="wanted").data([(one,) for one in chunk]).cte()
+        # "From key to key, last first" and not "is key": only the key's own index has that order.
+        # Else PostgreSQL may look for the newest among all rows, when a typical key has many.
         newest = (
             select(assignments.c.id)
-            .where(key == wanted.c.key, *conditions)
-            .order_by(assignments.c.id.desc())
+            .where(key.between(wanted.c.key, wanted.c.key), *conditions)
+            .order_by(key.desc(), assignments.c.id.desc())
             .limit(1)
             .scalar_subquery()
         )
