@@ -8,17 +8,19 @@ does a cursor or a counter that was moved.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from connector.changes import given_back
 from connector.engine.replay import Differs, Tape, Told
 from connector.errors import NotFound
 from connector.model import Assignment, Board, Entry, EntryKind
-from connector.store import assignments, facts, images, journal, pools
-from connector.store.assignment_rows import lead_of, with_outcome
+from connector.store import assignments, images, journal, pools
+from connector.store.assignment_rows import with_outcome
 from connector.store.database import Session
+from connector.store.facts import elsewhere_of, lead_of, meetings_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,21 +164,21 @@ class _Replay:
         after = with_outcome(row, former[place + 1]) if place + 1 < len(former) else row
         self._playing().amended(
             after,
-            _told(before, of=after),
-            given=before.given_back(turn=True),
+            _told(before, facts=after.facts),
+            given=given_back(before, turn=True),
             refused=images.skips_of(entry.body["refused"]),
             at=entry.at,
         )
 
 
-def _told(row: Assignment, *, of: Assignment | None = None) -> Told:
-    """What the decision of the row was given; ``of``: the later row whose facts of others count."""
-    later = of or row
+def _told(row: Assignment, facts: Mapping[str, Any] | None = None) -> Told:
+    """What the decision of the row was given; ``facts`` of others may come from a later row."""
+    seen = row.facts if facts is None else facts
     return Told(
         lead=lead_of(row),
-        elsewhere=facts.elsewhere_of(later),
-        meetings=facts.meetings_of(later),
-        gives_back=facts.gives_back_of(row),
+        elsewhere=elsewhere_of(seen),
+        meetings=meetings_of(seen),
+        gives_back=row.gives_back,
     )
 
 

@@ -22,10 +22,10 @@ from connector.model import (
     Status,
     User,
 )
-from connector.recording import Round, open_round
+from connector.recording import Made, Round, open_round
 from connector.store import assignments, pools, users
-from connector.store.assignment_rows import lead_of
 from connector.store.database import Session
+from connector.store.facts import lead_of
 
 
 def reassign(
@@ -50,10 +50,10 @@ def reassign(
             raise Conflict(
                 "The lead is in no pool; name the user who is to have it.", code="no_pool"
             )
-        decision = _to_the_next(opened, row, row.pool_id)
-        if decision.status is Status.HELD:
+        made = _to_the_next(opened, row, row.pool_id)
+        if made.decision.status is Status.HELD:
             raise Conflict("Nobody else can take this lead now.", code="no_member_available")
-        return write(opened, decision, actor, note)
+        return write(opened, made, actor, note)
     user = users.get(session, user_id)
     if user is None:
         raise NotFound(f"There is no user {user_id!r}. PUT makes one.", code="user_not_found")
@@ -91,7 +91,7 @@ def reject(
         raise Conflict("No member of a pool has this lead to give back.", code="not_assigned")
     board = opened.boards[row.pool_id]
     credit = board.pool.policies.reject is RejectPolicy.CREDIT
-    decision, opened.boards[row.pool_id] = returns.to_the_next(
+    made = returns.to_the_next(
         freed(row, without=row.user_id),
         board,
         now,
@@ -99,7 +99,7 @@ def reject(
         status=Status.REJECTED,
         route=row.route,
     )
-    return write(opened, decision, actor, note)
+    return write(opened, Made(*made), actor, note)
 
 
 def undo(
@@ -165,11 +165,11 @@ def freed(row: Assignment, *, without: str | None = None) -> Lead:
     )
 
 
-def _to_the_next(opened: Round, row: Assignment, pool_id: str) -> Decision:
+def _to_the_next(opened: Round, row: Assignment, pool_id: str) -> Made:
     """The next user in turn; held when nobody else can take it."""
     board = opened.boards[pool_id]
     moves = board.pool.policies.manual is ManualPolicy.MOVE
-    decision, opened.boards[pool_id] = returns.to_the_next(
+    made = returns.to_the_next(
         freed(row, without=row.user_id),
         board,
         opened.now,
@@ -177,7 +177,7 @@ def _to_the_next(opened: Round, row: Assignment, pool_id: str) -> Decision:
         status=Status.REASSIGNED,
         route=row.route,
     )
-    return decision
+    return Made(*made)
 
 
 def _check_quotas(opened: Round, row: Assignment, user: User) -> None:
@@ -213,10 +213,10 @@ def move(
             user=user,
             counted=user is not None,
         )
-        return write(opened, plain, actor, note)
+        return write(opened, Made(plain, None), actor, note)
     board = opened.boards[row.pool_id]
     moves = board.pool.policies.manual is ManualPolicy.MOVE
-    decision, opened.boards[row.pool_id] = returns.to_user(
+    made = returns.to_user(
         lead,
         board,
         opened.now,
@@ -225,14 +225,14 @@ def move(
         carried=None if moves else row.turn,
         route=row.route,
     )
-    return write(opened, decision, actor, note)
+    return write(opened, Made(*made), actor, note)
 
 
-def to_nobody(opened: Round, row: Assignment, lead: Lead, status: Status) -> Decision:
+def to_nobody(opened: Round, row: Assignment, lead: Lead, status: Status) -> Made:
     """The decision that no user has the lead by a turn any more: undone, or kept by its owner."""
     owner = lead.existing_owner
     if row.pool_id is None:
-        return Decision(
+        plain = Decision(
             lead=lead,
             pool_id=None,
             status=status,
@@ -240,7 +240,8 @@ def to_nobody(opened: Round, row: Assignment, lead: Lead, status: Status) -> Dec
             decided_at=opened.now,
             user=owner.user if owner else None,
         )
-    decision, opened.boards[row.pool_id] = returns.to_nobody(
+        return Made(plain, None)
+    made = returns.to_nobody(
         lead,
         opened.boards[row.pool_id],
         opened.now,
@@ -248,13 +249,11 @@ def to_nobody(opened: Round, row: Assignment, lead: Lead, status: Status) -> Dec
         status=status,
         route=row.route,
     )
-    return decision
+    return Made(*made)
 
 
-def write(opened: Round, decision: Decision, actor: str | None, note: str | None) -> Assignment:
-    """Write the new row; what came back may serve a lead that waits."""
-    place = opened.note(replace(decision, actor=actor, note=note))
-    row = opened.write()[place]
-    if decision.pool_id:
-        pools.set_opening(opened.session, decision.pool_id, opened.now)
-    return row
+def write(opened: Round, made: Made, actor: str | None, note: str | None) -> Assignment:
+    """Write the new row, with who asked for it and why."""
+    decision = replace(made.decision, actor=actor, note=note)
+    place = opened.note(Made(decision, made.board))
+    return opened.write()[place]

@@ -27,11 +27,11 @@ from connector.model import (
     Territory,
     User,
 )
-from connector.recording import Place, Round
+from connector.recording import Made, Place, Round
 from connector.sticky import Known
 from connector.store import assignments, pools, territories, users
-from connector.store.assignment_rows import lead_of
 from connector.store.database import Session
+from connector.store.facts import lead_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +72,7 @@ def routing(session: Session, default_pool: str | None) -> Routing:
     """
     pool = pools.named(session, default_pool) if default_pool else None
     fallback = default_route(pool.id if pool else None, named=bool(default_pool))
-    return Routing(rules=tuple(territories.open(session)), fallback=fallback)
+    return Routing(rules=tuple(territories.in_use(session)), fallback=fallback)
 
 
 def assign(
@@ -149,7 +149,12 @@ def next_users(session: Session, pool_id: str, count: int, *, now: datetime) -> 
     if pool.archived_at:
         raise Conflict(f"Pool {pool.name} is archived; it takes no leads.", code="pool_archived")
     plain = Lead(id="the next lead")
-    return [opened.decide(plain, pool_id, Route(pool_id=pool_id)).user for _ in range(count)]
+    found: list[User | None] = []
+    for _ in range(count):
+        made = opened.decide(plain, pool_id, Route(pool_id=pool_id))
+        opened.note(made)  # and never written
+        found.append(made.decision.user)
+    return found
 
 
 def _open(
@@ -173,23 +178,29 @@ def _decide_all(
     opened.include([*known.people.values(), *asked_for])
     found: list[Assignment | Refused | Place] = []
     for request in requests:
-        outcome = answers.find(request, opened) or _decide(opened, request, known, may_refuse)
-        if isinstance(outcome, Decision):
-            known.note(outcome)
-            place = opened.note(outcome)
-            answers.keep(outcome, place)
-            outcome = place
-        found.append(outcome)
+        stands = answers.find(request, opened)
+        if stands:
+            found.append(stands)
+            continue
+        outcome = _decide(opened, request, known, may_refuse)
+        if isinstance(outcome, Refused):
+            found.append(outcome)
+            continue
+        place = opened.note(outcome)
+        known.note(outcome.decision)
+        answers.keep(outcome.decision, place)
+        found.append(place)
     rows = opened.write()
-    held.note_opening(opened, {row.pool_id for row in rows.values() if row.status is Status.HELD})
+    waiting = {row.pool_id for row in rows.values() if row.status is Status.HELD and row.pool_id}
+    held.note_opening(opened, waiting)
     return [rows[one] if isinstance(one, tuple) else one for one in found]
 
 
-def _decide(opened: Round, request: Request, known: Known, may_refuse: bool) -> Decision | Refused:
+def _decide(opened: Round, request: Request, known: Known, may_refuse: bool) -> Made | Refused:
     lead = known.complete(request.lead)
     pool_id = request.route.pool_id
     if pool_id is None:
-        return Decision(
+        waiting = Decision(
             lead=lead,
             pool_id=None,
             status=Status.HELD,
@@ -197,18 +208,17 @@ def _decide(opened: Round, request: Request, known: Known, may_refuse: bool) -> 
             decided_at=opened.now,
             route=request.route,
         )
-    before = dict(opened.boards)
-    decision = opened.decide(lead, pool_id, request.route)
+        return Made(waiting, None)
+    made = opened.decide(lead, pool_id, request.route)
     policies = opened.boards[pool_id].pool.policies
     refuses = may_refuse and policies.none_available is NoneAvailable.REFUSE
-    if decision.status is not Status.HELD or not refuses:
-        return decision
-    opened.boards.update(before)
+    if made.decision.status is not Status.HELD or not refuses:
+        return made
     return Refused(
         lead=lead,
         pool_id=pool_id,
-        reason=decision.reason,
-        skipped=decision.skipped,
+        reason=made.decision.reason,
+        skipped=made.decision.skipped,
         decided_at=opened.now,
     )
 
@@ -246,7 +256,9 @@ def _standing(opened: Round, requests: Iterable[Request]) -> _Answers:
         for pool_id in places
         for row in assignments.current_of_leads(opened.session, pool_id, lead_ids).values()
     ]
-    of_records = _current_of_records(opened.session, [r.lead.record for r in asked])
+    of_records = _current_of_records(
+        opened.session, [r.lead.record for r in asked if r.lead.record]
+    )
     people = users.find(
         opened.session, {row.user_id for row in (*rows, *of_records) if row.user_id}
     )
@@ -268,11 +280,10 @@ def _standing(opened: Round, requests: Iterable[Request]) -> _Answers:
     return answers
 
 
-def _current_of_records(session: Session, records: Iterable[Record | None]) -> list[Assignment]:
+def _current_of_records(session: Session, records: Iterable[Record]) -> list[Assignment]:
     ids: dict[tuple[str, str], list[str]] = defaultdict(list)
     for record in records:
-        if record:
-            ids[record.connection, record.object_type].append(record.id)
+        ids[record.connection, record.object_type].append(record.id)
     return [
         row
         for (connection, object_type), some in ids.items()

@@ -12,8 +12,8 @@ from connector.engine.quotas import pool_full
 from connector.model import Assignment, Board, Lead, Record, Route, Status
 from connector.recording import Round, open_round
 from connector.store import assignments, pools
-from connector.store.assignment_rows import lead_of
 from connector.store.database import Session
+from connector.store.facts import lead_of
 
 AT_ONCE = 500  # leads in one look at the queue
 
@@ -50,7 +50,8 @@ def _next_opening(opened: Round, pool_id: str) -> datetime | None:
     """When somebody who cannot take leads now may; None: no clock brings that."""
     moments: list[datetime] = []
     for board in _boards(opened, pool_id):
-        if full := pool_full(board, opened.now):
+        full = pool_full(board, opened.now)
+        if full and full[1]:
             moments.append(full[1])
         for member in board.pool.members:
             skip = refusal(member, Lead(id="probe"), board, opened.now)
@@ -66,15 +67,12 @@ def _release_pool(opened: Round, pool_id: str) -> int:
         leads = [lead_of(row) for row in page]
         known = sticky.look_up(opened.session, leads)
         for row, lead in zip(page, leads, strict=True):
-            before = dict(opened.boards)
             route = row.route or Route(pool_id=pool_id)
-            decision = opened.decide(known.complete(lead), pool_id, route)
-            if decision.status is Status.HELD:
-                opened.boards.update(before)
-                continue
-            opened.note(decision)
-            known.note(decision)
-            released += 1
+            made = opened.decide(known.complete(lead), pool_id, route)
+            if made.decision.status is not Status.HELD:
+                opened.note(made)
+                known.note(made.decision)
+                released += 1
         opened.write()
         after = page[-1].sequence or 0
     return released

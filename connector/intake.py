@@ -24,8 +24,8 @@ from connector.model import (
 from connector.ports import Crm, CrmRecord
 from connector.reading import read_each
 from connector.store import assignments, inbox, lanes, users
-from connector.store.assignment_rows import lead_of
 from connector.store.database import Database, Session
+from connector.store.facts import lead_of
 from connector.store.inbox import InboxItem
 from connector.store.lanes import Claim
 

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import NamedTuple
 
 from connector.engine import bookings
 from connector.engine.decide import decide
@@ -34,6 +35,14 @@ from connector.store.database import Session
 from connector.store.outbox import WantedOwner
 
 Place = tuple[str | None, int]  # where ``Round.write`` will have the row of a decision
+Noted = tuple[Decision, Board | None]  # a decision and the board it was made on
+
+
+class Made(NamedTuple):
+    """A decision and how the board of its pool stands afterwards; None without a pool."""
+
+    decision: Decision
+    board: Board | None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -44,36 +53,38 @@ class Round:
     now: datetime
     boards: dict[str, Board]
     _read: dict[str, Board] = field(default_factory=dict)  # as the database has them
-    _made: dict[str | None, list[Decision]] = field(default_factory=lambda: defaultdict(list))
+    _noted: dict[str | None, list[Noted]] = field(default_factory=lambda: defaultdict(list))
     _opened: set[str] = field(default_factory=set)  # pools to which something came back
 
-    def decide(self, lead: Lead, pool_id: str, route: Route) -> Decision:
-        """Who gets the lead in the pool, or in the pools it falls back to. Nothing is noted yet.
-
-        The board moves on all the same: follow with ``note`` or throw the round away.
-        """
-        first, board = decide(lead, self.boards[pool_id], self.now, route=route)
+    def decide(self, lead: Lead, pool_id: str, route: Route) -> Made:
+        """Who gets the lead in the pool, or in the pools it falls back to. Changes nothing."""
+        first = Made(*decide(lead, self.boards[pool_id], self.now, route=route))
         # A lead that somebody gave back never leaves its pool.
         stays = SkipReason.EXCLUDED in lead.excluded.values()
-        if first.reason is Reason.NO_MEMBER_AVAILABLE and not stays:
-            passed = [*route.passed, _nobody(self.boards[pool_id], first)]
-            for other in self.fallbacks(pool_id):
-                there = replace(route, pool_id=other, passed=tuple(passed))
-                again, after = decide(
-                    replace(lead, fallback_from=pool_id), self.boards[other], self.now, route=there
-                )
-                if again.status is not Status.HELD:
-                    self.boards[other] = after
-                    return again
-                passed.append(_nobody(self.boards[other], again))
-        self.boards[pool_id] = board
+        if first.decision.reason is not Reason.NO_MEMBER_AVAILABLE or stays:
+            return first
+        passed = [*route.passed, _nobody(self.boards[pool_id], first.decision)]
+        handed_on = replace(lead, fallback_from=pool_id)
+        for other in self.fallbacks(pool_id):
+            there = replace(route, pool_id=other, passed=tuple(passed))
+            made = Made(*decide(handed_on, self.boards[other], self.now, route=there))
+            if made.decision.status is not Status.HELD:
+                return made
+            passed.append(_nobody(self.boards[other], made.decision))
         return first
 
-    def note(self, decision: Decision) -> Place:
-        """Keep a decision for ``write``; the answer finds its row there."""
-        made = self._made[decision.pool_id]
-        made.append(decision)
-        return decision.pool_id, len(made) - 1
+    def note(self, made: Made) -> Place:
+        """Let a decision be: the board moves on, and ``write`` has the row at this place."""
+        decision, pool_id = made.decision, made.decision.pool_id
+        if pool_id and made.board:
+            self._noted[pool_id].append((decision, self.boards[pool_id]))
+            self.boards[pool_id] = made.board
+            self._tell_other_pools(decision)
+        else:
+            self._noted[None].append((decision, None))
+        if decision.gives_back and pool_id:
+            self._opened.add(pool_id)
+        return pool_id, len(self._noted[pool_id]) - 1
 
     def include(self, people: Iterable[User]) -> None:
         """Read how much of their own quotas users have used who are no members of these pools."""
@@ -95,13 +106,12 @@ class Round:
     def write(self) -> dict[Place, Assignment]:
         """Write what was noted since the last time, and how the boards stand now."""
         rows: dict[Place, Assignment] = {}
-        for pool_id, decisions in self._made.items():
-            before = self._read[pool_id] if pool_id else None
+        for pool_id, noted in self._noted.items():
             written = assignments.record(
                 self.session,
-                decisions,
-                board=before,
-                first_sequence=before.last_sequence + 1 if before else None,
+                [decision for decision, _ in noted],
+                boards=[board for _, board in noted if board],
+                first_sequence=self._read[pool_id].last_sequence + 1 if pool_id else None,
             )
             rows |= {(pool_id, place): row for place, row in enumerate(written)}
         for pool_id, board in self.boards.items():
@@ -111,7 +121,7 @@ class Round:
             pools.set_opening(self.session, pool_id, self.now)
         want_owners(self.session, list(rows.values()), self.now)
         self._read = dict(self.boards)
-        self._made.clear()
+        self._noted.clear()
         self._opened.clear()
         return rows
 
@@ -130,6 +140,22 @@ class Round:
             seen.add(following)
             yield following
             pool_id = following
+
+    def _tell_other_pools(self, decision: Decision) -> None:
+        """A user's own quota and meetings hold in all pools."""
+        user = decision.user
+        if user is None:
+            return
+        for pool_id, board in self.boards.items():
+            if pool_id == decision.pool_id:
+                continue
+            if decision.counted and user.daily_quota is not None:
+                times = (*board.elsewhere.get(user.id, ()), self.now)
+                board = replace(board, elsewhere={**board.elsewhere, user.id: times})
+            if decision.lead.slot:
+                slots = (*board.meetings.get(user.id, ()), decision.lead.slot)
+                board = replace(board, meetings={**board.meetings, user.id: slots})
+            self.boards[pool_id] = board
 
 
 def open_round(
@@ -185,8 +211,7 @@ def _round(
 def record(session: Session, decision: Decision, *, now: datetime) -> Assignment:
     """Record one ready-made decision without a pool."""
     opened = Round(session=session, now=now, boards={})
-    place = opened.note(decision)
-    return opened.write()[place]
+    return opened.write()[opened.note(Made(decision, None))]
 
 
 def write_again(session: Session, rows: Sequence[Assignment], *, now: datetime) -> None:

@@ -18,8 +18,8 @@ from connector.model import (
     User,
 )
 from connector.store import assignments, users
-from connector.store.assignment_rows import lead_of
 from connector.store.database import Session
+from connector.store.facts import lead_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,8 +22,9 @@ from connector.model import (
 )
 from connector.recording import open_round, want_owners
 from connector.store import assignments, images, journal
-from connector.store.assignment_rows import lead_of
+from connector.store.assignment_rows import outcome
 from connector.store.database import Session
+from connector.store.facts import lead_of
 
 
 def follow(session: Session, row: Assignment, owner: ExistingOwner, *, now: datetime) -> Assignment:
@@ -47,7 +48,7 @@ def return_turn(session: Session, row: Assignment, *, now: datetime) -> None:
     opened = open_round(session, [row.pool_id], now=now)
     given = given_back(row, turn=True)
     opened.take_back(row.pool_id, given, lead_of(row))
-    assignments.uncount(session, row.id)
+    assignments.uncount(session, [row.id])
     journal.add(
         session,
         row.pool_id,
@@ -95,7 +96,7 @@ def pass_on(
         body={
             "sequence": row.sequence,
             "refused": images.skips((*known, passed)),
-            "was": images.outcome(row),
+            "was": outcome(row),
         },
     )
     amended = assignments.amend(session, row.id, decision, board=before)

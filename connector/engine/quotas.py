@@ -39,6 +39,15 @@ def quota_reached(member: Member, board: Board, now: datetime) -> Skip | None:
     return _skip(member.user, [limit for limit in limits if limit])
 
 
+def room_for(user: User, board: Board, now: datetime) -> str | None:
+    """Why the quotas of user, member and pool have no room for one more lead; None when they do."""
+    if full := pool_full(board, now):
+        return f"the pool has {full[0]}"
+    member = next((one for one in board.pool.members if one.user.id == user.id), None)
+    skip = quota_reached(member, board, now) if member else user_quota_reached(user, board, now)
+    return skip.detail if skip else None
+
+
 def user_quota_reached(user: User, board: Board, now: datetime) -> Skip | None:
     """Why the user's quota over all pools takes no more leads now. For users who are no members."""
     limit = _limit_over_pools(user, board, now)

@@ -21,8 +21,6 @@ from connector.model import (
     Reason,
     Record,
     Route,
-    Skip,
-    SkipReason,
     Slot,
     Status,
     StickyCheck,
@@ -204,10 +202,7 @@ def _sticky_user_id(decision: Decision) -> str | None:
 def _trace(made: Decision | Assignment, facts: Mapping[str, Any]) -> Image:
     route = made.route
     return {
-        "skipped": [
-            [skip.user_id, skip.reason, skip.detail, images.moment(skip.until)]
-            for skip in made.skipped
-        ],
+        "skipped": images.skips(made.skipped),
         "checks": [[check.step, check.user_id, check.outcome] for check in made.checks],
         "order": list(made.order),
         "order_after": list(made.order_after),
@@ -220,23 +215,16 @@ def _trace(made: Decision | Assignment, facts: Mapping[str, Any]) -> Image:
         },
         "turn": images.turn(made.turn) if made.turn else None,
         "stands_in_for": made.stands_in_for,
+        "gives_back": images.given_back(made.gives_back) if made.gives_back else None,
         "facts": dict(facts),
     }
 
 
 def _told(trace: Image) -> dict[str, Any]:
     """Build what a trace tells. Rows that were written by an earlier version tell less."""
-    turn = trace.get("turn")
+    turn, given = trace.get("turn"), trace.get("gives_back")
     return {
-        "skipped": tuple(
-            Skip(
-                user_id=user_id,
-                reason=SkipReason(reason),
-                detail=detail,
-                until=images.moment_of(next(iter(until), None)),
-            )
-            for user_id, reason, detail, *until in trace["skipped"]
-        ),
+        "skipped": images.skips_of(trace["skipped"]),
         "checks": tuple(
             StickyCheck(step=StickyStep(step), user_id=user_id, outcome=outcome)
             for step, user_id, outcome in trace["checks"]
@@ -246,6 +234,7 @@ def _told(trace: Image) -> dict[str, Any]:
         "route": _route_of(trace["route"]),
         "turn": images.turn_of(turn) if turn else None,
         "stands_in_for": trace.get("stands_in_for"),
+        "gives_back": images.given_back_of(given) if given else None,
         "facts": trace.get("facts", {}),
     }
 

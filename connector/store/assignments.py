@@ -13,7 +13,7 @@ from connector.errors import StoreUnavailable
 from connector.model import Assignment, Board, Decision, WriteBack
 from connector.store.assignment_rows import assignment_of, read, row_of, select_rows
 from connector.store.database import Session, chunks
-from connector.store.history import all_rows, history, rows_between
+from connector.store.history import all_rows, at_sequence, history, rows_between
 from connector.store.lookups import (
     Found,
     by_company,
@@ -24,13 +24,21 @@ from connector.store.lookups import (
     last_of_leads,
 )
 from connector.store.tables import assignments
-from connector.store.waiting import all_held, held, leave_poolless, poolless_held, pools_with_held
+from connector.store.waiting import (
+    all_held,
+    held,
+    held_slots,
+    leave,
+    poolless_held,
+    pools_with_held,
+)
 
 __all__ = [
     "Found",
     "all_held",
     "all_rows",
     "amend",
+    "at_sequence",
     "by_company",
     "by_domain",
     "by_email",
@@ -40,14 +48,16 @@ __all__ = [
     "find",
     "get",
     "held",
+    "held_slots",
     "history",
     "last_of_leads",
-    "leave_poolless",
+    "leave",
     "poolless_held",
     "pools_with_held",
     "record",
     "rows_between",
     "set_write_back",
+    "uncount",
 ]
 
 # What an amendment replaces: the outcome, not who asked for it and when.
@@ -79,9 +89,9 @@ def record(
     decisions were made from, one for each; a decision that no board was asked for needs none.
 
     An earlier row is one of the same lead in the same pool or without a pool, or of the same CRM
-    record anywhere; its write, if still pending, is no longer expected, and one of the same pool no
-    longer counts towards quotas. Raises ``StoreUnavailable`` when another pool recorded the same
-    CRM record in the same moment: try again.
+    record anywhere; its write, if still pending, is no longer expected. A row that a decision gives
+    back no longer counts towards quotas. Raises ``StoreUnavailable`` when another pool recorded the
+    same CRM record in the same moment: try again.
     """
     if not decisions:
         return []
@@ -93,6 +103,7 @@ def record(
     if boards and len(boards) != len(decisions):
         raise ValueError("give the board of each decision, or none")
     _supersede(session, pool_id, decisions)
+    uncount(session, [made.gives_back.assignment_id for made in decisions if made.gives_back])
     rows = [row_of(made, board=board) for made, board in zip_longest(decisions, boards)]
     if first_sequence is not None:
         for number, row in enumerate(rows):
@@ -179,6 +190,14 @@ def current_of_user(
     return read(session, query.order_by(assignments.c.sequence).limit(limit))
 
 
+def uncount(session: Session, assignment_ids: Iterable[str]) -> None:
+    """Let these rows no longer count towards quotas."""
+    for chunk in chunks(sorted(set(assignment_ids))):
+        session.execute(
+            update(assignments).where(assignments.c.id.in_(chunk)).values(counted=False)
+        )
+
+
 def set_write_back(session: Session, assignment_ids: Iterable[str], write_back: WriteBack) -> None:
     """Note how far the owner writes of these rows have come."""
     for chunk in chunks(sorted(set(assignment_ids))):
@@ -216,21 +235,15 @@ def _supersede(session: Session, pool_id: str | None, decisions: Sequence[Decisi
             .where(here, columns.write_back == WriteBack.PENDING)
             .values(write_back=WriteBack.NONE)
         )
-        session.execute(
-            update(assignments)
-            .where(here, columns.counted, columns.pool_id == pool_id)
-            .values(counted=False)
-        )
 
 
 def _let_the_last_speak(rows: list[dict[str, Any]]) -> None:
-    """Of rows for one lead or record in the same call only the last is current, and counts."""
+    """Of rows for one lead or record in the same call only the last is current."""
     leads: set[str] = set()
     records: set[tuple[str, str, str]] = set()
     for row in reversed(rows):
         record = (row["connection"], row["object_type"], row["record_id"])
         seen = row["lead_id"] in leads or (record[2] is not None and record in records)
         row["current"] = not seen
-        row["counted"] = row["counted"] and not seen
         leads.add(row["lead_id"])
         records.add(record)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -74,19 +73,20 @@ def lead_of(row: Assignment) -> Lead:
     )
 
 
-def occupied(board: Board, facts: Mapping[str, Any]) -> Board:
-    """Put on the board what its users had elsewhere, as the decision with these facts saw it."""
-    return replace(
-        board,
-        elsewhere={
-            user_id: tuple(datetime.fromisoformat(moment) for moment in times)
-            for user_id, times in facts.get("elsewhere", {}).items()
-        },
-        meetings={
-            user_id: tuple(images.slot_of(slot) for slot in slots)
-            for user_id, slots in facts.get("meetings", {}).items()
-        },
-    )
+def elsewhere_of(facts: Mapping[str, Any]) -> dict[str, tuple[datetime, ...]]:
+    """Build what the decision with these facts saw of its users' leads in other pools."""
+    return {
+        user_id: tuple(datetime.fromisoformat(moment) for moment in times)
+        for user_id, times in facts.get("elsewhere", {}).items()
+    }
+
+
+def meetings_of(facts: Mapping[str, Any]) -> dict[str, tuple[Slot, ...]]:
+    """Build what the decision with these facts saw of its users' meetings at that time."""
+    return {
+        user_id: tuple(images.slot_of(slot) for slot in slots)
+        for user_id, slots in facts.get("meetings", {}).items()
+    }
 
 
 def _elsewhere(board: Board) -> Image:

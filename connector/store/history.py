@@ -45,6 +45,13 @@ def rows_between(
     return streamed(session, query.order_by(assignments.c.sequence))
 
 
+def at_sequence(session: Session, pool_id: str, sequence: int) -> Assignment | None:
+    """Read one row of a pool by its number."""
+    columns = assignments.c
+    query = select_rows().where(columns.pool_id == pool_id, columns.sequence == sequence)
+    return next(iter(read(session, query)), None)
+
+
 def all_rows(session: Session, pool_id: str, after_sequence: int) -> Iterator[Assignment]:
     """Read a pool's rows behind a sequence page by page, oldest first."""
     query = _between(pool_id, None, None).where(assignments.c.sequence > after_sequence)

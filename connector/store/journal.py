@@ -9,7 +9,8 @@ from typing import Any
 from sqlalchemy import insert, select, update
 
 from connector.errors import unknown_pool
-from connector.model import Entry, EntryKind
+from connector.model import Board, Entry, EntryKind
+from connector.store import images
 from connector.store.database import Session
 from connector.store.tables import journal, pool_state
 
@@ -49,6 +50,25 @@ def add(
     }
     session.execute(insert(journal), [row])
     return int(number)
+
+
+def begin(session: Session, board: Board, *, at: datetime, actor: str | None) -> None:
+    """Write the entry with which a pool's journal begins: the whole board."""
+    add(
+        session,
+        board.pool.id,
+        kind=EntryKind.SNAPSHOT,
+        after_sequence=board.last_sequence,
+        at=at,
+        actor=actor,
+        body={"config": images.config(board), "state": images.state(board)},
+    )
+
+
+def last_number(session: Session, pool_id: str) -> int:
+    """Tell the number of the pool's last entry; 0 before the first."""
+    query = select(pool_state.c.entries).where(pool_state.c.pool_id == pool_id)
+    return session.scalar(query) or 0
 
 
 def entries(session: Session, pool_id: str) -> Iterator[Entry]:

@@ -5,26 +5,49 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, or_, select, update
+from sqlalchemy import ColumnElement, Select, func, or_, select, update
 
-from connector.model import Assignment, Status
+from connector.model import Assignment, Slot, Status
 from connector.store.assignment_rows import read, select_rows
 from connector.store.database import Session, chunks
 from connector.store.tables import assignments
 
 
 def held(
-    session: Session, pool_id: str, *, connections: Collection[str | None], limit: int
+    session: Session,
+    pool_id: str,
+    *,
+    connections: Collection[str | None] | None,
+    after_sequence: int,
+    limit: int,
 ) -> list[Assignment]:
-    """Read the leads of these connections that wait in this pool, oldest first.
+    """Read the leads that wait in this pool behind a sequence, oldest first.
 
-    None among ``connections`` stands for leads without a CRM record.
+    Only meetings and those of the given ``connections``, unless that is None; a None among them
+    stands for leads without a CRM record.
     """
-    connection = assignments.c.connection
-    named = connection.in_([name for name in connections if name is not None])
-    of_these = or_(named, connection.is_(None)) if None in connections else named
-    query = select_rows().where(_waits(), assignments.c.pool_id == pool_id, of_these)
+    query = select_rows().where(
+        _waits(), assignments.c.pool_id == pool_id, assignments.c.sequence > after_sequence
+    )
+    if connections is not None:
+        connection = assignments.c.connection
+        of_these = [
+            assignments.c.starts_at.is_not(None),
+            connection.in_([name for name in connections if name is not None]),
+        ]
+        if None in connections:
+            of_these.append(connection.is_(None))
+        query = query.where(or_(*of_these))
     return read(session, query.order_by(assignments.c.sequence).limit(limit))
+
+
+def held_slots(session: Session, pool_ids: Iterable[str]) -> list[Slot]:
+    """Read when the meetings take place that wait in these pools."""
+    columns = assignments.c
+    query = select(columns.starts_at, columns.ends_at).where(
+        _waits(), columns.pool_id.in_(sorted(pool_ids)), columns.starts_at.is_not(None)
+    )
+    return [Slot(starts_at=row.starts_at, ends_at=row.ends_at) for row in session.execute(query)]
 
 
 def poolless_held(session: Session, *, after: str, limit: int) -> list[Assignment]:
@@ -33,10 +56,10 @@ def poolless_held(session: Session, *, after: str, limit: int) -> list[Assignmen
     return read(session, _behind(query, after, limit))
 
 
-def leave_poolless(session: Session, assignment_ids: Iterable[str]) -> None:
-    """Take rows out of the queue without a pool: their leads have a row in a pool now."""
+def leave(session: Session, assignment_ids: Iterable[str]) -> None:
+    """Take rows out of their queue: another row speaks for their leads, or is about to."""
     for chunk in chunks(sorted(set(assignment_ids))):
-        here = assignments.c.id.in_(chunk) & assignments.c.pool_id.is_(None)
+        here = assignments.c.id.in_(chunk)
         session.execute(update(assignments).where(here).values(current=False))
 
 
@@ -45,10 +68,16 @@ def all_held(session: Session, *, after: str, limit: int) -> list[Assignment]:
     return read(session, _behind(select_rows().where(_waits()), after, limit))
 
 
-def pools_with_held(session: Session) -> list[str]:
-    """List the pools in which leads wait."""
-    query = select(assignments.c.pool_id).where(_waits(), assignments.c.pool_id.is_not(None))
-    return list(session.scalars(query.distinct().order_by(assignments.c.pool_id)))
+def pools_with_held(session: Session, pool_ids: Collection[str]) -> list[str]:
+    """List those of the pools in which leads wait, the one whose lead waits longest first."""
+    columns = assignments.c
+    query = (
+        select(columns.pool_id)
+        .where(_waits(), columns.pool_id.in_(sorted(pool_ids)))
+        .group_by(columns.pool_id)
+        .order_by(func.min(columns.assigned_at), columns.pool_id)
+    )
+    return list(session.scalars(query))
 
 
 def _behind(query: Select[Any], after: str, limit: int) -> Select[Any]:
