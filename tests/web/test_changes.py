@@ -18,9 +18,7 @@ def made(api) -> dict:
 
 
 def act(api, made, what, json=None, **options):
-    return api.post(
-        f"/round-robin/assignments/{made['assignment_id']}/{what}", json, **options
-    )
+    return api.post(f"/round-robin/assignments/{made['assignment_id']}/{what}", json, **options)
 
 
 def test_a_lead_is_reassigned_to_a_user(api, made) -> None:

@@ -260,9 +260,7 @@ def test_the_leads_of_a_removed_member_can_go_to_the_others(api) -> None:
     pool_id = api.pool("A", "B", "C")
     for number in range(1, 8):
         api.assign(pool_id, f"L{number}")
-    api.patch(
-        f"/round-robin/pools/{pool_id}", {"remove_members": ["A"], "redistribute": True}
-    )
+    api.patch(f"/round-robin/pools/{pool_id}", {"remove_members": ["A"], "redistribute": True})
     rows = api.get(f"/round-robin/pools/{pool_id}/history?limit=3").json[::-1]
     assert [(row["lead_id"], row["assigned_user_id"]) for row in rows] == [
         ("L1", "B"),

@@ -52,9 +52,7 @@ def remove_absence(path: schemas.AbsencePath) -> Response:
     with writing() as session:
         if users.get(session, path.user_id) is None:
             raise unknown_user(path.user_id)
-        gone = edits.remove_absence(
-            session, path.user_id, path.absence_id, now=now, actor=actor()
-        )
+        gone = edits.remove_absence(session, path.user_id, path.absence_id, now=now, actor=actor())
         if not gone:
             raise NotFound(
                 f"User {path.user_id} has no absence {path.absence_id!r}.",

@@ -32,9 +32,7 @@ def assigned(row: model.Assignment, lead_id: str | None = None) -> answers.Assig
     )
 
 
-def batch(
-    lead_ids: Sequence[str], found: Sequence[model.Assignment | Refused]
-) -> answers.Batch:
+def batch(lead_ids: Sequence[str], found: Sequence[model.Assignment | Refused]) -> answers.Batch:
     """What became of the leads of a batch, as answered."""
     return answers.Batch(
         results=[
