@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 
 from flask_openapi.blueprint import APIBlueprint
+from flask_openapi.models import RequestBody
+from pydantic import BaseModel
 
 from connector.web import auth, bodies, problems
 
@@ -30,7 +33,15 @@ def refusals(*statuses: int) -> dict[str | int | HTTPStatus, Any]:
     return {s: {"description": _MEANINGS[s], "content": content} for s in statuses}
 
 
-def blueprint(name: str) -> APIBlueprint:
+def optional(model: type[BaseModel]) -> RequestBody:
+    """A body of this model, or none at all."""
+    schema = {"$ref": f"#/components/schemas/{model.__name__}"}
+    return RequestBody.model_validate(
+        {"content": {"application/json": {"schema": schema}}, "required": False}
+    )
+
+
+def blueprint(name: str, *, body_is_optional: bool = False) -> APIBlueprint:
     """A part of the REST API: behind a token, with JSON bodies."""
     api = APIBlueprint(
         name,
@@ -41,5 +52,5 @@ def blueprint(name: str) -> APIBlueprint:
         abp_responses=refusals(400, 401, 404, 405, 409, 413, 415, 422, 503),
     )
     api.before_request(auth.require)
-    api.before_request(bodies.check)
+    api.before_request(partial(bodies.check, may_be_empty=body_is_optional))
     return api

@@ -1,17 +1,22 @@
-"""What was decided, and what still waits."""
+"""What was decided, how evenly, and what still waits."""
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from flask import Response
 
+from connector.engine import fairness
 from connector.errors import BadInput, Pointer
 from connector.store import assignments
 from connector.web import answers, presentation, schemas
 from connector.web.api.pools import existing
-from connector.web.context import reading
+from connector.web.context import current, reading
 from connector.web.documented import blueprint
 
 api = blueprint("history")
+
+LOOKED_BACK = timedelta(days=30)  # for fairness, unless asked otherwise
 
 
 @api.get("/pools/<pool_id>/history", responses={200: answers.History})

@@ -46,11 +46,4 @@ def try_territories(session: Session, body: schemas.Trial) -> Response:
     """Say which territory a lead with these fields would match, and why earlier ones do not."""
     rules = dispatch.routing(session, current().default_pool)
     found = rules.route(Lead(id="trial", attributes=body.attributes))
-    return answers.answer(
-        answers.Trialled(
-            territory=found.territory,
-            pool_id=found.pool_id,
-            reason=found.reason,
-            passed=list(found.passed),
-        )
-    )
+    return answers.answer(presentation.trialled(found))
