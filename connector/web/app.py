@@ -7,7 +7,7 @@ from flask_openapi.openapi import OpenAPI
 from pydantic import ValidationError
 
 from connector import __version__
-from connector.web import docs, problems, service, webhooks
+from connector.web import docs, metrics, problems, service, webhooks
 from connector.web.api import assign, assignments, history, pools, territories, users
 from connector.web.bodies import FLASK_LIMIT, StrictJson
 from connector.web.context import EXTENSION, WebContext
@@ -22,6 +22,7 @@ PARTS = (
     territories.api,
     webhooks.api,
     service.api,
+    metrics.api,
 )
 
 

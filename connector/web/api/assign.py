@@ -9,9 +9,9 @@ from flask import Response
 
 from connector import dispatch
 from connector.errors import BadInput, Pointer
-from connector.model import Assignment, Lead, LeadKind, Record, Status
+from connector.model import Assignment, Lead, LeadKind, Record, Scope, Status
 from connector.store.database import Session
-from connector.web import answers, presentation, schemas
+from connector.web import answers, auth, presentation, schemas
 from connector.web.context import current
 from connector.web.documented import blueprint
 from connector.web.idempotency import once
@@ -21,6 +21,7 @@ OUTCOMES: dict[str | int | HTTPStatus, Any] = {200: answers.Assigned, 202: answe
 
 
 @api.post("/pools/<pool_id>/assign", responses=OUTCOMES)
+@auth.needs(Scope.ASSIGN)
 @once
 def assign_in_pool(session: Session, path: schemas.PoolPath, body: schemas.NewLead) -> Response:
     """Assign a lead within a pool; 202 when it is held."""
@@ -29,6 +30,7 @@ def assign_in_pool(session: Session, path: schemas.PoolPath, body: schemas.NewLe
 
 
 @api.post("/assign", responses=OUTCOMES)
+@auth.needs(Scope.ASSIGN)
 @once
 def assign_routed(session: Session, body: schemas.NewLead) -> Response:
     """Assign a lead; territories or the default pool choose the pool. 202 when it is held."""
