@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from connector import model
-from connector.engine.fairness import Report, Share
+from connector.engine.fairness import Share
 from connector.web import answers
 
 DIGITS = 6  # of shares and balances
