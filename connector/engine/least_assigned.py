@@ -47,12 +47,15 @@ def count(board: Board, member_id: int, now: datetime) -> Board:
 
 
 def uncount(board: Board, turn: Turn, now: datetime) -> Board:
-    """Count the lead no longer, if its turn was in this period."""
+    """Count the lead no longer, if its turn was in this period, and put the member first in ties.
+
+    So whoever gave a lead back is next, as they were before it.
+    """
     board = _current(board, now)
-    before = standing_of(board, turn.member_id).in_period
-    if before == 0 or (board.period_start and turn.at < board.period_start):
+    counted = standing_of(board, turn.member_id).in_period
+    if counted == 0 or (board.period_start and turn.at < board.period_start):
         return board
-    return restand_one(board, turn.member_id, in_period=before - 1)
+    return restand_one(board, turn.member_id, in_period=counted - 1, last_turn=0)
 
 
 def let_in(before: Board, after: Board, now: datetime) -> Board:

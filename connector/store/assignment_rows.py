@@ -194,8 +194,8 @@ def _owner_stays(decision: Decision) -> bool:
 
 def _sticky_user_id(decision: Decision) -> str | None:
     """Whom look-ups find: someone who stood in does not replace the earlier user."""
-    if decision.status is Status.UNDONE or not decision.user:
-        return None
+    if decision.user is None:
+        return None  # held or undone: nobody has it
     return decision.stands_in_for or decision.user.id
 
 
