@@ -49,6 +49,7 @@ WORDS = {
     "no_member_available": (409, "Nobody can take the lead"),
     "quota_reached": (409, "The user has taken all leads of the quota"),
     "superseded": (409, "A newer row speaks for the lead"),
+    "too_many_leads": (409, "There are too many leads to do this at once"),
     "same_user": (409, "The user has the lead already"),
     "not_assigned": (409, "Nobody has the lead to give back"),
     "no_pool": (409, "The lead is in no pool"),

@@ -171,7 +171,7 @@ def test_fairness_counts_leads_against_shares(api) -> None:
         api.assign(pool_id, f"L{number}")
     shown = api.get(f"/round-robin/pools/{pool_id}/fairness?to=2026-10-16T00:00:00Z").json
     assert (shown["from"], shown["to"]) == ("2026-09-16T00:00:00Z", "2026-10-16T00:00:00Z")
-    assert shown["worst_distance"] == 0.5
+    assert (shown["leads"], shown["worst_distance"]) == (3, 0.5)
     assert shown["members"] == [
         {
             "user_id": "u1",
@@ -180,6 +180,7 @@ def test_fairness_counts_leads_against_shares(api) -> None:
             "fair_share": 1.5,
             "balance": -0.5,
             "longest_wait": 1,
+            "worst_distance": 0.5,
         },
         {
             "user_id": "u2",
@@ -188,6 +189,7 @@ def test_fairness_counts_leads_against_shares(api) -> None:
             "fair_share": 1.5,
             "balance": 0.5,
             "longest_wait": 1,
+            "worst_distance": 0.5,
         },
     ]
 

@@ -101,6 +101,7 @@ class MemberFairness(BaseModel):
     longest_wait: int = Field(
         description="Most leads in a row that went to others while this member could take them."
     )
+    worst_distance: float
 
 
 class Fairness(BaseModel):
@@ -108,6 +109,7 @@ class Fairness(BaseModel):
 
     since: datetime = Field(serialization_alias="from")
     until: datetime = Field(serialization_alias="to")
+    leads: int = Field(description="By turn, without those that came back.")
     worst_distance: float = Field(
         description="The farthest that anyone was from the fair share at any moment."
     )

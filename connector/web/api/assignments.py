@@ -7,7 +7,7 @@ from flask import Response
 from connector import changes
 from connector.errors import NotFound
 from connector.model import Assignment, Scope
-from connector.store import assignments, outbox, users
+from connector.store import assignments, history, outbox, users
 from connector.store.database import Session
 from connector.web import answers, auth, presentation, schemas
 from connector.web.context import actor, current, reading
@@ -91,7 +91,5 @@ def _later(session: Session, found: Assignment) -> list[Assignment]:
     """Newer rows of the same lead in the same pool, oldest first."""
     if found.pool_id is None or found.sequence is None:
         return []
-    newest_first = assignments.history(
-        session, found.pool_id, lead_id=found.lead_id, limit=LATER_ROWS
-    )
+    newest_first = history.history(session, found.pool_id, lead_id=found.lead_id, limit=LATER_ROWS)
     return [row for row in reversed(newest_first) if (row.sequence or 0) > found.sequence]

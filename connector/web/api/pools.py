@@ -72,7 +72,7 @@ def show_pool(path: schemas.PoolPath) -> Response:
         counts=counts,
         places=_places(board, hindrances.keys(), now),
         hindrances=_in_crms(board) | hindrances,
-        shares=fairness.standings(board, now),
+        shares=fairness.standings(board),
     )
     return answers.answer(shown)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from connector import model
@@ -50,6 +51,30 @@ def preview(found: Sequence[model.User | None]) -> answers.Preview:
     """The next users, as answered."""
     return answers.Preview(
         [user and answers.NextUser(user_id=user.id, name=user.name) for user in found]
+    )
+
+
+def fairness(
+    found: Report, names: Mapping[str, str], *, since: datetime, until: datetime
+) -> answers.Fairness:
+    """How evenly leads were shared, as answered. ``names`` are by user id."""
+    return answers.Fairness(
+        since=since,
+        until=until,
+        leads=found.leads,
+        worst_distance=round(found.worst_distance, DIGITS),
+        members=[
+            answers.MemberFairness(
+                user_id=one.user_id,
+                name=names.get(one.user_id, one.user_id),
+                received=one.received,
+                fair_share=round(one.fair_share, DIGITS),
+                balance=round(one.balance, DIGITS),
+                longest_wait=one.longest_wait,
+                worst_distance=round(one.worst_distance, DIGITS),
+            )
+            for one in found.members
+        ],
     )
 
 

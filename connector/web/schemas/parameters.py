@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from connector.web.fields import Id, Instant, Limit, Name
+from connector.web.fields import Id, Instant, Limit, Moment, Name
 
 
 class PoolPath(BaseModel):
@@ -68,10 +68,10 @@ class PreviewQuery(Query):
 class FairnessQuery(Query):
     """Over what time fairness is looked at."""
 
-    since: Instant | None = Field(
+    since: Moment | None = Field(
         default=None, alias="from", description="Inclusive; default 30 days before the end."
     )
-    until: Instant | None = Field(default=None, alias="to", description="Exclusive; default now.")
+    until: Moment | None = Field(default=None, alias="to", description="Exclusive; default now.")
 
 
 class IdempotencyHeader(BaseModel):
