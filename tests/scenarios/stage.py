@@ -49,7 +49,6 @@ class Stage:
         self.database = database
         self.now = START
         self.pools: dict[str, str] = {}  # name -> id, in the order of making
-        self.drained: list[Row] = []  # what the last run of the worker gave out, in order
         self.tokens: dict[str, str] = {}  # name -> token
         self.preset: dict[str, str] = {}
         self._zone = os.environ.get("TZ")
@@ -167,12 +166,15 @@ class Stage:
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout.strip()
 
-    def work(self) -> Drained:
+    def drain(self) -> Drained:
         """Run the worker until nothing is due."""
-        counts = {name: len(self.history(name)) for name in self.pools}
-        drained = drain(self.settings, clock=lambda: self.now)
-        self.drained = [row for name in self.pools for row in self.history(name)[counts[name] :]]
-        return drained
+        return drain(self.settings, clock=lambda: self.now)
+
+    def work(self) -> list[Row]:
+        """Run the worker; the rows that came of it, pool by pool."""
+        before = {name: len(self.history(name)) for name in self.pools}
+        self.drain()
+        return [row for name, count in before.items() for row in self.history(name)[count:]]
 
     def later(self, **delta: float) -> None:
         """Let time pass; the worker does not run by itself here."""

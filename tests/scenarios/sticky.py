@@ -73,7 +73,7 @@ SCENARIOS: list[Scenario] = [
         leads("L1 -> X", preferred_user_id="X", **KIM),
         person("X", active=False),
         leads("L2 -> A (rotation)", **KIM),
-        check_says("L2", "X", "inactive"),
+        check_says("L2", "X", "no longer active"),
     ),
     scenario(
         "S82",

@@ -423,7 +423,7 @@ class Machine(RuleBasedStateMachine):
 
     def drain(self) -> None:
         """The worker leaves nothing behind that somebody could take."""
-        self.stage.work()
+        self.stage.drain()
         self.look()
         for pool in POOLS:
             if not self.world.pool_has_room(pool, self.stage.now):
