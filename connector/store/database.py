@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sqlalchemy import URL, Engine, Table, create_engine, event, exc, make_url
+from sqlalchemy import URL, Engine, Table, create_engine, event, exc, make_url, text
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
@@ -34,6 +34,8 @@ SQLITE_FAILURES = frozenset(
         "NOMEM",
     ]
 )
+
+_BROKEN_KEYS = text("PRAGMA foreign_key_check")
 
 T = TypeVar("T")
 
@@ -97,6 +99,26 @@ class Database:
         """
         with _translated(), Session(self._reading, autoflush=False) as session:
             yield session
+
+    @contextmanager
+    def rebuild(self) -> Iterator[Session]:
+        """Run a transaction like ``write`` that may also replace tables which others refer to.
+
+        SQLite looks at foreign keys once, before the commit, instead of at each statement: a
+        dropped table would take the rows that refer to it along.
+        """
+        with _translated(), self._turn(), self.engine.connect() as connection:
+            driver: Any = connection.connection.driver_connection
+            if self.is_sqlite:
+                driver.execute("PRAGMA foreign_keys=OFF")  # does nothing inside a transaction
+            try:
+                with Session(connection, autoflush=False) as session, session.begin():
+                    yield session
+                    if self.is_sqlite and session.execute(_BROKEN_KEYS).first():
+                        raise RuntimeError("the new tables hold rows that refer to nothing")
+            finally:
+                if self.is_sqlite:
+                    driver.execute("PRAGMA foreign_keys=ON")
 
     def close(self) -> None:
         """Close all connections. The next transaction opens new ones."""

@@ -23,7 +23,7 @@ def upgrade(database: Database) -> None:
     Processes that do this at the same time wait for each other. Raises ``StoreBehind`` when a newer
     program has changed the tables.
     """
-    with database.write() as session:
+    with database.rebuild() as session:
         if is_postgres(session):
             session.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _UPGRADE_LOCK})
         configuration = _configuration()

@@ -1,0 +1,90 @@
+"""Tables of the queues: what came in, what must go out, and one lane for each connection."""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    JSON,
+    CheckConstraint,
+    Column,
+    ForeignKey,
+    Integer,
+    Table,
+    UniqueConstraint,
+    text,
+)
+
+from connector.model import EventKind
+from connector.store.columns import Moment, Number, Words
+from connector.store.tables.rules import in_range, index, metadata, one_of
+
+inbox = Table(
+    "inbox",
+    metadata,
+    Column("id", Number, primary_key=True),
+    Column("connection", Words, nullable=False),
+    Column("event_key", Words, nullable=False),
+    Column("kind", Words, nullable=False),
+    Column("object_type", Words, nullable=False),
+    Column("record_id", Words, nullable=False),
+    Column("occurred_at", Moment),
+    Column("owner_id", Words),
+    Column("account", Words),
+    Column("payload", JSON, nullable=False),
+    Column("received_at", Moment, nullable=False),
+    Column("status", Words, nullable=False),
+    Column("reason", Words),
+    Column("attempts", Integer, nullable=False, server_default=text("0")),
+    Column("failing_since", Moment),
+    Column("due_at", Moment, nullable=False),
+    Column("finished_at", Moment),
+    UniqueConstraint("connection", "event_key"),
+    one_of("kind", EventKind),
+    one_of("status", ("ready", "done", "ignored", "dead")),
+    in_range("attempts", ">= 0"),
+    index("ix_inbox_ready", "connection", "id", where="status = 'ready'"),
+    sqlite_autoincrement=True,
+)
+
+outbox = Table(
+    "outbox",
+    metadata,
+    Column("id", Number, primary_key=True),
+    Column("connection", Words, nullable=False),
+    Column("object_type", Words, nullable=False),
+    Column("record_id", Words, nullable=False),
+    Column("assignment_id", ForeignKey("assignments.id"), nullable=False),
+    Column("owner_id", Words, nullable=False),
+    Column("replaces", Words),  # an owner id that the write may take the place of
+    Column("version", Integer, nullable=False, server_default=text("1")),
+    Column("status", Words, nullable=False),
+    Column("attempts", Integer, nullable=False, server_default=text("0")),
+    Column("failing_since", Moment),
+    Column("due_at", Moment, nullable=False),
+    Column("last_error", Words),
+    Column("crm_message", Words),
+    Column("created_at", Moment, nullable=False),
+    Column("finished_at", Moment),
+    UniqueConstraint("connection", "object_type", "record_id"),
+    one_of("status", ("ready", "done", "kept", "dead", "withdrawn")),
+    in_range("version", ">= 1"),
+    in_range("attempts", ">= 0"),
+    index("ix_outbox_ready", "connection", "id", where="status = 'ready'"),
+    index("ix_outbox_assignment_id", "assignment_id"),
+    sqlite_autoincrement=True,
+)
+
+lanes = Table(
+    "lanes",
+    metadata,
+    Column("connection", Words, primary_key=True),
+    Column("lease_until", Moment),
+    Column("leased_by", Words),
+    Column("fence", Number, nullable=False, server_default=text("0")),
+    Column("served_at", Moment),
+    Column("paused_until", Moment),
+    Column("pause_reason", Words),
+    Column("probes", Integer, nullable=False, server_default=text("0")),
+    CheckConstraint("(lease_until IS NULL) = (leased_by IS NULL)", name="lease_is_whole"),
+    in_range("fence", ">= 0"),
+    in_range("probes", ">= 0"),
+)
