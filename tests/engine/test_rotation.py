@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from connector.engine import ledger, rotation
 from connector.model import SkipPolicy, Strategy
 from tests.builders import NOON
-from tests.engine.deals import balances, charge, deal, edit, member_of, pool_of, take
+from tests.engine.deals import balances, charge, deal, edit, member_of, pool_of, standing_as, take
 
 quick = settings(derandomize=True, deadline=None, database=None, max_examples=60)
 every_strategy = pytest.mark.parametrize("strategy", list(Strategy))
@@ -70,6 +70,14 @@ def test_a_turn_of_someone_who_left_changes_nothing_when_it_comes_back(strategy)
     pick = take(pool_of(strategy, "ABC"))
     board = edit(pick.board, remove="A")
     assert rotation.give_back(board, pick.turn, NOON) == board
+
+
+@every_strategy
+def test_a_turn_from_before_leads_were_counted_may_come_back(strategy):
+    pick = take(pool_of(strategy, "AB"))
+    uncounted = standing_as(pick.board, A={"received": 0})
+    board = rotation.give_back(uncounted, pick.turn, NOON)
+    assert member_of(board, "A").standing.received == 0
 
 
 @every_strategy
