@@ -13,12 +13,12 @@ from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
-from sqlalchemy import text
+from sqlalchemy import select, text, update
 
 from connector.errors import StoreBehind, StoreUnavailable
 from connector.store import schema
 from connector.store.database import Database, Session, connect
-from connector.store.tables import metadata
+from connector.store.tables import assignments, metadata
 
 MIGRATIONS = Path(schema.__file__).parent / "migrations"
 NewDatabase = Callable[[], Database]
@@ -182,6 +182,11 @@ def test_words_that_the_older_tables_do_not_know_become_the_nearest(
             "UPDATE assignments SET sticky_step = 'company' WHERE id = 'a4'",
         ):
             session.execute(text(statement))
+        session.execute(
+            update(assignments)
+            .where(assignments.c.id == "a3")
+            .values(trace={"skipped": NEW_SKIPS, "checks": [["person", "u1", "x"]], "order": []})
+        )
     move(database, "0002")
     with database.read() as session:
         told = "SELECT status, reason, sticky_step FROM assignments ORDER BY id"
@@ -191,10 +196,25 @@ def test_words_that_the_older_tables_do_not_know_become_the_nearest(
             ("held", "no_member_available", None),
             ("kept", "sticky", "earlier_assignment"),
         ]
+        trace = session.scalar(select(assignments.c.trace).where(assignments.c.id == "a3"))
+        assert trace == {
+            "skipped": [
+                ["u1", "inactive", None],
+                ["u1", "excluded", "absent: vacation"],
+                ["u2", "excluded", "busy"],
+            ],
+            "checks": [["earlier_assignment", "u1", "x"]],
+            "order": [],
+        }
         assert set(session.scalars(text("SELECT strategy FROM round_robin_pools"))) == {"strict"}
         assert session.scalars(text("SELECT owed FROM pool_members ORDER BY id")).all() == [0, 1]
 
 
+NEW_SKIPS = [
+    ["u1", "inactive", None, None],
+    ["u1", "absent", "vacation", "2026-10-20T00:00:00Z"],
+    ["u2", "busy", None, None],
+]
 OLDER_TABLES = (
     "users",
     "user_owners",
