@@ -69,6 +69,14 @@ def unknown_pool(pool_id: str) -> NotFound:
     )
 
 
+def unknown_user(user_id: str) -> NotFound:
+    """There is no user of this id."""
+    return NotFound(
+        f"There is no user {user_id!r}. PUT /round-robin/users/{{user_id}} makes one.",
+        code="user_not_found",
+    )
+
+
 class Conflict(BadInput):
     """It does not fit what is already there."""
 

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from datetime import datetime
 
-from sqlalchemy import bindparam, case, func, select, text, union, update
+from sqlalchemy import bindparam, case, func, select, text, true, union, update
 
 from connector.errors import unknown_pool
 from connector.model import Board, Pool, Record, Status
@@ -96,12 +96,12 @@ def get(session: Session, pool_id: str) -> Pool | None:
     return next(iter(read(session, rows)), None)
 
 
-def named(session: Session, name_or_id: str) -> Pool | None:
-    """Read the pool of this id, else the oldest of this name; never an archived one."""
+def named(session: Session, name_or_id: str, *, archived: bool = False) -> Pool | None:
+    """Read the pool of this id, else the oldest of this name; an archived one only if asked to."""
     rows = session.execute(
         select(round_robin_pools)
         .where((round_robin_pools.c.id == name_or_id) | (round_robin_pools.c.name == name_or_id))
-        .where(round_robin_pools.c.archived_at.is_(None))
+        .where(true() if archived else round_robin_pools.c.archived_at.is_(None))
         .order_by(
             case((round_robin_pools.c.id == name_or_id, 0), else_=1),
             round_robin_pools.c.created_at,
@@ -123,6 +123,12 @@ def listed(session: Session, after: tuple[datetime, str] | None, limit: int) -> 
             (columns[0] > moment) | ((columns[0] == moment) & (columns[1] > pool_id))
         )
     return read(session, session.execute(query).all())
+
+
+def all_ids(session: Session) -> list[str]:
+    """List all pools, archived ones too, oldest first."""
+    columns = round_robin_pools.c
+    return list(session.scalars(select(columns.id).order_by(columns.created_at, columns.id)))
 
 
 def lock(session: Session, pool_ids: Iterable[str]) -> None:

@@ -7,8 +7,16 @@ from flask_openapi.openapi import OpenAPI
 from pydantic import ValidationError
 
 from connector import __version__
-from connector.web import docs, problems, service, webhooks
-from connector.web.api import assign, assignments, history, pools, territories, users
+from connector.web import docs, metrics, problems, service, webhooks
+from connector.web.api import (
+    absences,
+    assign,
+    assignments,
+    history,
+    pools,
+    territories,
+    users,
+)
 from connector.web.bodies import FLASK_LIMIT, StrictJson
 from connector.web.context import EXTENSION, WebContext
 from connector.web.documented import SECURITY_SCHEMES
@@ -19,9 +27,11 @@ PARTS = (
     history.api,
     assignments.api,
     users.api,
+    absences.api,
     territories.api,
     webhooks.api,
     service.api,
+    metrics.api,
 )
 
 

@@ -30,13 +30,15 @@ class StrictJson(DefaultJSONProvider):
             raise ValueError("nested too deeply") from None
 
 
-def check() -> None:
+def check(*, may_be_empty: bool = False) -> None:
     """Refuse a body that is not JSON of a sensible form. Reads it once; Flask keeps it."""
-    read()
+    raw = read()
     twice = [Pointer(f"/{n}", "is given twice") for n, values in request.args.lists() if values[1:]]
     if twice:
         raise BadInput("Give each query parameter once.", errors=twice)
     if request.method not in ("POST", "PUT", "PATCH"):
+        return
+    if may_be_empty and not raw:
         return
     if request.mimetype != "application/json":
         raise UnsupportedMediaType("Send the body as Content-Type: application/json.")
@@ -44,8 +46,8 @@ def check() -> None:
         document = request.get_json()
     except BadRequest:
         raise BadInput("The body is not JSON (RFC 8259).", code="not_json") from None
-    if isinstance(document, str):
-        detail = "must be a JSON object or list, not text"
+    if isinstance(document, str) or document is None:
+        detail = f"must be a JSON object or list, not {'null' if document is None else 'text'}"
         raise BadInput(f"The body {detail}.", errors=[Pointer("", detail)])
     _inspect(document)
 

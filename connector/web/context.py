@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import cast
 
-from flask import current_app
+from flask import current_app, g
 
 from connector.ports import Receiver
 from connector.store.database import Database, Session
@@ -31,6 +31,11 @@ class WebContext:
 def current() -> WebContext:
     """The context of the app that serves this request."""
     return cast(WebContext, current_app.extensions[EXTENSION])
+
+
+def actor() -> str:
+    """Who makes this request, as journal and history name them: the token's name."""
+    return str(g.actor)
 
 
 @contextmanager

@@ -5,11 +5,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import UTC, datetime
 from typing import Any
+from uuid import uuid4
 
-from sqlalchemy import event
+from sqlalchemy import event, insert
 
 from connector.model import (
     Board,
@@ -20,13 +21,15 @@ from connector.model import (
     Reason,
     Record,
     Status,
+    Strategy,
     Turn,
     User,
 )
-from connector.store import assignments, lanes, outbox, pools, users
+from connector.store import assignments, lanes, outbox, pools, tables, users
 from connector.store.database import Database, Session
 
 NOW = datetime(2026, 10, 15, 12, 0, tzinfo=UTC)
+OF_LEAD = {field.name for field in fields(Lead)}
 
 
 def pool_of(session: Session, *user_ids: str, name: str = "SDR") -> str:
@@ -40,6 +43,23 @@ def board_of(session: Session, pool_id: str) -> Board:
     board = pools.board(session, pool_id, now=NOW)
     assert board is not None
     return board
+
+
+def empty_pool(session: Session, pool_id: str = "") -> str:
+    """Make a pool without members, for tests of its history alone, and return its id."""
+    pool_id = pool_id or str(uuid4())
+    pool = {"id": pool_id, "name": "SDR", "strategy": Strategy.STRICT, "created_at": NOW}
+    session.execute(insert(tables.round_robin_pools), [pool])
+    session.execute(insert(tables.pool_state), [{"pool_id": pool_id}])
+    return pool_id
+
+
+def after_cursor(board: Board) -> Member:
+    """Say whose turn is next, as a strict rotation does."""
+    members = board.pool.members
+    ids = [member.id for member in members]
+    cursor = board.last_assigned_member_id
+    return members[(ids.index(cursor) + 1) % len(members)] if cursor in ids else members[0]
 
 
 def turn(session: Session, pool_id: str, lead_id: str) -> str:
@@ -59,14 +79,13 @@ def turn(session: Session, pool_id: str, lead_id: str) -> str:
 
 def decision(pool_id: str | None, lead_id: str, user: User | None = None, **more: Any) -> Decision:
     """Make a decision: assigned with a user, held without."""
-    lead_fields = ("record", "email", "company", "attributes", "existing_owner", "kind")
-    lead = {name: more.pop(name) for name in lead_fields if name in more}
-    fields: dict[str, Any] = {
+    lead = {name: more.pop(name) for name in OF_LEAD & more.keys()}
+    rest: dict[str, Any] = {
         "status": Status.ASSIGNED if user else Status.HELD,
         "reason": Reason.ROTATION if user else Reason.NO_MEMBER_AVAILABLE,
         "decided_at": NOW,
     }
-    return Decision(lead=Lead(id=lead_id, **lead), pool_id=pool_id, user=user, **(fields | more))
+    return Decision(lead=Lead(id=lead_id, **lead), pool_id=pool_id, user=user, **(rest | more))
 
 
 def contact(record_id: str, connection: str = "hubspot", object_type: str = "contacts") -> Record:
@@ -107,7 +126,7 @@ def want_owners(
             session,
             [
                 decision(
-                    pool_of(session, "u1"),
+                    empty_pool(session),
                     f"{connection}:{object_type}:{record_id}",
                     person,
                     record=contact(record_id, connection, object_type),

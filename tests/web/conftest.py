@@ -71,12 +71,16 @@ class Caller:
     def patch(self, path: str, json=None, **options):
         return self("PATCH", path, json, **options)
 
-    def pool(self, *user_ids: str, name: str = "SDR") -> str:
-        body = {"name": name, "members": [{"user_id": one} for one in user_ids]}
+    def delete(self, path: str, **options):
+        return self("DELETE", path, **options)
+
+    def pool(self, *user_ids: str, name: str = "SDR", **more) -> str:
+        body = {"name": name, "members": [{"user_id": one} for one in user_ids], **more}
         return self.post("/round-robin/pools", body).json["id"]
 
-    def assign(self, pool_id: str, lead_id: str, **more):
-        return self.post(f"/round-robin/pools/{pool_id}/assign", {"lead_id": lead_id, **more})
+    def assign(self, pool_id: str, lead_id: str, *, headers=None, **more):
+        body = {"lead_id": lead_id, **more}
+        return self.post(f"/round-robin/pools/{pool_id}/assign", body, headers=headers or {})
 
 
 @pytest.fixture

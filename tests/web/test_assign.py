@@ -81,11 +81,68 @@ def test_everything_known_of_a_lead_may_be_sent(api) -> None:
     assert (whole["email"], whole["company"]) == ("lea@example.com", "Example")
 
 
-@pytest.mark.parametrize("field", ["starts_at", "ends_at", "preferred_user_id"])
-def test_what_comes_later_is_refused_by_name(api, field) -> None:
-    refused = api.assign(api.pool("u1"), "L1", **{field: "2026-10-15T12:00:00Z"})
+MEETING = {"starts_at": "2026-10-16T09:00:00Z", "ends_at": "2026-10-16T10:00:00Z"}
+
+
+def test_a_meeting_goes_to_somebody_who_is_free_then(api) -> None:
+    pool_id = api.pool("u1", "u2")
+    absence = {"starts_at": "2026-10-16T00:00:00Z", "ends_at": "2026-10-17T00:00:00Z"}
+    api.post("/round-robin/users/u1/absences", absence)
+    made = api.assign(pool_id, "M1", kind="meeting", **MEETING).json
+    assert made["assigned_user_id"] == "u2"
+    whole = api.get(f"/round-robin/assignments/{made['assignment_id']}").json
+    assert whole | MEETING == whole
+    held = api.assign(pool_id, "M2", kind="meeting", **MEETING).json
+    assert {skip["user_id"]: skip["reason"] for skip in held["skipped"]} == {
+        "u1": "absent",
+        "u2": "busy",
+    }
+
+
+@pytest.mark.parametrize(
+    ("change", "pointer"),
+    [
+        ({"ends_at": None}, "/ends_at"),
+        ({"starts_at": None}, "/ends_at"),
+        ({"ends_at": MEETING["starts_at"]}, "/ends_at"),
+        ({"ends_at": "2026-11-16T09:00:01Z"}, "/ends_at"),
+        ({"starts_at": "2026-10-16T09:00:00"}, "/starts_at"),
+        ({"starts_at": "1026-10-16T09:00:00Z"}, "/starts_at"),
+    ],
+)
+def test_the_times_of_a_meeting_fit_each_other(api, change, pointer) -> None:
+    refused = api.assign(api.pool("u1"), "M1", **MEETING | change)
     assert refused.status_code == 422
-    assert f"{field} is not supported by this version yet" in refused.json["detail"]
+    assert [error["pointer"] for error in refused.json["errors"]] == [pointer]
+
+
+def test_an_end_that_is_left_out_is_asked_for(api) -> None:
+    refused = api.assign(api.pool("u1"), "M1", starts_at=MEETING["starts_at"])
+    assert refused.json["errors"] == [{"pointer": "/ends_at", "detail": "is needed with starts_at"}]
+
+
+def test_a_user_may_be_asked_for(api) -> None:
+    pool_id = api.pool("u1", "u2", "u3")
+    made = api.assign(pool_id, "L1", preferred_user_id="u3").json
+    assert (made["assigned_user_id"], made["reason"]) == ("u3", "preferred")
+
+
+def test_a_user_who_does_not_exist_cannot_be_asked_for(api) -> None:
+    refused = api.assign(api.pool("u1"), "L1", preferred_user_id="u9")
+    assert refused.status_code == 422
+    assert refused.json["errors"][0]["pointer"] == "/preferred_user_id"
+
+
+def test_a_pool_that_refuses_says_who_could_not_and_records_nothing(api) -> None:
+    pool_id = api.pool("u1", none_available="refuse")
+    api.patch("/round-robin/users/u1", {"active": False})
+    for refused in (
+        api.assign(pool_id, "L1"),
+        api.assign(pool_id, "L1", headers={"Idempotency-Key": "key"}),
+    ):
+        assert (refused.status_code, refused.json["code"]) == (409, "no_member_available")
+        assert "u1: the user is inactive" in refused.json["detail"]
+    assert api.get(f"/round-robin/pools/{pool_id}/history").json == []
 
 
 def test_a_field_that_does_not_exist_is_refused(api) -> None:

@@ -28,6 +28,8 @@ def test_history_is_newest_first(api) -> None:
         "sticky_step": None,
         "record": None,
         "write_back": "none",
+        "actor": None,
+        "note": None,
     }
 
 
@@ -89,15 +91,42 @@ def test_an_assignment_shows_the_whole_decision(api) -> None:
     whole = api.get(f"/round-robin/assignments/{made['assignment_id']}").json
     assert made.items() <= whole.items()
     assert whole["order"] == ["u1", "u2"]
+    assert whole["order_after"] == ["u2", "u1"]
+    assert whole["turn"] == {"user_id": "u1", "sequence": 1}
+    assert whole["counted"] is True
     assert whole["route"]["pool_id"] == pool_id
-    assert [check["step"] for check in whole["checks"]] == ["earlier_assignment"]
+    assert whole["checks"]
     assert whole["current"] is True
+    assert whole["later"] == []
     assert whole["write_back"] == {
         "state": "none",
         "attempts": 0,
         "last_error": None,
         "crm_message": None,
         "next_try_at": None,
+    }
+
+
+def test_an_assignment_shows_every_member_with_its_verdict(api) -> None:
+    pool_id = api.pool("u1", "u2")
+    absence = {"starts_at": "2026-10-15T00:00:00Z", "ends_at": "2026-10-20T00:00:00Z"}
+    api.put("/round-robin/users/u1", {"name": "Alice"})
+    api.post("/round-robin/users/u1/absences", {**absence, "reason": "vacation"})
+    made = api.assign(pool_id, "L1").json
+    first, second = api.get(f"/round-robin/assignments/{made['assignment_id']}").json["members"]
+    assert first == {
+        "user_id": "u1",
+        "name": "Alice",
+        "verdict": "absent",
+        "detail": "vacation until 2026-10-20",
+        "until": "2026-10-20T00:00:00Z",
+    }
+    assert second == {
+        "user_id": "u2",
+        "name": "u2",
+        "verdict": "able",
+        "detail": None,
+        "until": None,
     }
 
 
@@ -134,3 +163,52 @@ def test_the_list_of_waiting_leads_is_paged(api, world) -> None:
     assert [row["lead_id"] for row in page.json] == ["L0", "L1"]
     following = page.headers["Link"].split(">")[0].strip("<")
     assert [row["lead_id"] for row in api.get(following).json] == ["L2"]
+
+
+def test_fairness_counts_leads_against_shares(api) -> None:
+    pool_id = api.pool("u1", "u2")
+    for number in range(3):
+        api.assign(pool_id, f"L{number}")
+    shown = api.get(f"/round-robin/pools/{pool_id}/fairness?to=2026-10-16T00:00:00Z").json
+    assert (shown["from"], shown["to"]) == ("2026-09-16T00:00:00Z", "2026-10-16T00:00:00Z")
+    assert (shown["leads"], shown["worst_distance"]) == (3, 0.5)
+    assert shown["members"] == [
+        {
+            "user_id": "u1",
+            "name": "u1",
+            "received": 2,
+            "fair_share": 1.5,
+            "balance": -0.5,
+            "longest_wait": 1,
+            "worst_distance": 0.5,
+        },
+        {
+            "user_id": "u2",
+            "name": "u2",
+            "received": 1,
+            "fair_share": 1.5,
+            "balance": 0.5,
+            "longest_wait": 1,
+            "worst_distance": 0.5,
+        },
+    ]
+
+
+def test_fairness_looks_at_its_period_only(api, world) -> None:
+    pool_id = api.pool("u1", "u2")
+    api.assign(pool_id, "L1")
+    moment = world.later(hours=1)
+    api.assign(pool_id, "L2")
+    path = f"/round-robin/pools/{pool_id}/fairness"
+    start = moment.isoformat().replace("+00:00", "Z")
+    until = api.get(f"{path}?to={start}").json
+    since = api.get(f"{path}?from={start}&to=2026-10-16T00:00:00Z").json
+    assert [member["received"] for member in until["members"]] == [1, 0]
+    assert [member["received"] for member in since["members"]] == [0, 1]
+
+
+def test_a_period_that_ends_before_it_begins_is_refused(api) -> None:
+    path = f"/round-robin/pools/{api.pool('u1')}/fairness"
+    refused = api.get(f"{path}?from=2026-10-15T12:00:00Z&to=2026-10-15T11:00:00Z")
+    assert refused.status_code == 422
+    assert refused.json["errors"][0]["pointer"] == "/from"

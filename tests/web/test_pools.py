@@ -21,6 +21,23 @@ def test_a_new_pool_is_answered_as_the_contract_has_it(api) -> None:
         "name": "SDR Team A",
         "strategy": "strict",
         "created_at": "2026-10-15T12:00:00Z",
+        "archived_at": None,
+        "daily_quota": None,
+        "period": "month",
+        "time_zone": None,
+        "skip": "lose",
+        "accrue_max": 1,
+        "return": "level",
+        "none_available": "hold",
+        "fallback_user_id": None,
+        "fallback_pool_id": None,
+        "sticky": "active",
+        "sticky_steps": ["person", "company", "earlier_assignment"],
+        "sticky_turn": "free",
+        "manual": "move",
+        "reject": "credit",
+        "quota_window": "day",
+        "leave_buffer_hours": 0,
         "members": [
             {
                 "user_id": "u1",
@@ -42,6 +59,104 @@ def test_a_new_pool_is_answered_as_the_contract_has_it(api) -> None:
     }
 
 
+def test_every_setting_of_a_pool_can_be_given_and_changed(api) -> None:
+    other = api.pool("u9", name="Other")
+    given = {
+        "strategy": "weighted",
+        "daily_quota": 50,
+        "period": "week",
+        "time_zone": "Europe/Berlin",
+        "skip": "accrue",
+        "accrue_max": 3,
+        "return": "none",
+        "none_available": "fallback",
+        "fallback_user_id": "u9",
+        "fallback_pool_id": other,
+        "sticky": "available",
+        "sticky_steps": ["company", "person"],
+        "sticky_turn": "counted",
+        "manual": "ignore",
+        "reject": "no_credit",
+        "quota_window": "rolling24h",
+        "leave_buffer_hours": 4,
+    }
+    made = api.post("/round-robin/pools", {"name": "A", **given}).json
+    assert made | given == made
+    plain = api.pool("u1")
+    changed = api.patch(f"/round-robin/pools/{plain}", given).json
+    assert changed | given == changed
+    assert api.get(f"/round-robin/pools/{plain}").json | given == changed | {
+        "members": api.get(f"/round-robin/pools/{plain}").json["members"]
+    }
+
+
+def test_null_takes_a_limit_a_zone_and_a_fallback_away(api) -> None:
+    pool_id = api.pool("u1", daily_quota=5, time_zone="Europe/Berlin", fallback_user_id="u1")
+    nothing = {"daily_quota": None, "time_zone": None, "fallback_user_id": None}
+    assert api.patch(f"/round-robin/pools/{pool_id}", nothing).json.items() >= nothing.items()
+
+
+def test_a_member_s_quota_is_set_and_taken_away(api) -> None:
+    members = [{"user_id": "u1", "daily_quota": 0}, {"user_id": "u2", "daily_quota": 7}]
+    pool_id = api.post("/round-robin/pools", {"name": "A", "members": members}).json["id"]
+    updates = [{"user_id": "u1", "daily_quota": 3}, {"user_id": "u2", "daily_quota": None}]
+    changed = api.patch(f"/round-robin/pools/{pool_id}", {"update_members": updates}).json
+    assert [member["daily_quota"] for member in changed["members"]] == [3, None]
+    changed = api.patch(
+        f"/round-robin/pools/{pool_id}", {"update_members": [{"user_id": "u1", "weight": 2}]}
+    ).json
+    assert (changed["members"][0]["weight"], changed["members"][0]["daily_quota"]) == (2, 3)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("strategy", "random"),
+        ("daily_quota", -1),
+        ("daily_quota", "5"),
+        ("period", "year"),
+        ("time_zone", "Mars/Base"),
+        ("skip", None),
+        ("accrue_max", 0),
+        ("return", "flood"),
+        ("sticky_steps", ["person", "person"]),
+        ("sticky_steps", ["existing_owner"]),
+        ("sticky_steps", None),
+        ("leave_buffer_hours", 1.5),
+        ("returning", "none"),
+    ],
+)
+def test_a_setting_that_makes_no_sense_is_refused(api, field, value) -> None:
+    pool_id = api.pool("u1")
+    for refused in (
+        api.post("/round-robin/pools", {"name": "A", field: value}),
+        api.patch(f"/round-robin/pools/{pool_id}", {field: value}),
+    ):
+        assert refused.status_code == 422
+        assert refused.json["errors"][0]["pointer"].startswith(f"/{field}")
+
+
+@pytest.mark.parametrize("field", ["fallback_user_id", "fallback_pool_id"])
+def test_a_fallback_that_does_not_exist_is_refused(api, field) -> None:
+    refused = api.post("/round-robin/pools", {"name": "A", field: "none"})
+    assert refused.status_code == 422
+    assert refused.json["errors"][0]["pointer"] == f"/{field}"
+
+
+def test_pools_that_fall_back_in_a_circle_are_refused(api) -> None:
+    first = api.pool("u1", name="First")
+    second = api.pool("u2", name="Second", none_available="fallback", fallback_pool_id=first)
+    circle = {"none_available": "fallback", "fallback_pool_id": second}
+    refused = api.patch(f"/round-robin/pools/{first}", circle)
+    assert refused.status_code == 422
+    assert refused.json["errors"][0]["pointer"] == "/fallback_pool_id"
+
+
+def test_a_fallback_needs_somebody_to_fall_back_to(api) -> None:
+    refused = api.post("/round-robin/pools", {"name": "A", "none_available": "fallback"})
+    assert refused.status_code == 422
+
+
 def test_a_user_who_is_not_known_yet_is_made(api) -> None:
     api.post(
         "/round-robin/pools",
@@ -60,30 +175,6 @@ def test_the_same_user_twice_is_a_conflict_and_makes_no_pool(api) -> None:
 
 def test_a_pool_may_start_without_members(api) -> None:
     assert api.post("/round-robin/pools", {"name": "Empty"}).json["members"] == []
-
-
-@pytest.mark.parametrize(
-    ("field", "value", "pointer"),
-    [
-        ("strategy", "weighted", "/strategy"),
-        ("daily_quota", 5, "/daily_quota"),
-        ("period", "day", "/period"),
-        ("time_zone", "Europe/Berlin", "/time_zone"),
-        ("skip", "hold", "/skip"),
-        ("sticky", "off", "/sticky"),
-        ("members", [{"user_id": "u1", "daily_quota": 3}], "/members/0/daily_quota"),
-    ],
-)
-def test_what_comes_later_is_refused_by_name(api, field, value, pointer) -> None:
-    refused = api.post("/round-robin/pools", {"name": "A", field: value})
-    assert refused.status_code == 422
-    assert [error["pointer"] for error in refused.json["errors"]] == [pointer]
-    assert "yet" in refused.json["detail"]
-
-
-def test_a_quota_of_null_means_no_quota(api) -> None:
-    body = {"name": "A", "daily_quota": None, "members": [{"user_id": "u", "daily_quota": None}]}
-    assert api.post("/round-robin/pools", body).status_code == 201
 
 
 def test_a_whole_float_counts_as_an_integer(api) -> None:
@@ -128,6 +219,58 @@ def test_a_pool_shows_counts_and_who_is_next(api) -> None:
     assert [m["unavailable"] for m in members] == [None, None, None]
 
 
+def test_a_pool_shows_shares_and_balances(api) -> None:
+    pool_id = api.pool("u1", "u2", "u3", strategy="weighted")
+    api.assign(pool_id, "L1")
+    members = api.get(f"/round-robin/pools/{pool_id}").json["members"]
+    assert [(m["fair_share"], m["received"], m["balance"]) for m in members] == [
+        (0.333333, 1, -0.666667),
+        (0.333333, 0, 0.333333),
+        (0.333333, 0, 0.333333),
+    ]
+
+
+def test_a_pool_shows_until_when_a_member_is_away(api) -> None:
+    pool_id = api.pool("u1", "u2")
+    absence = {"starts_at": "2026-10-15T00:00:00Z", "ends_at": "2026-10-20T00:00:00Z"}
+    api.post("/round-robin/users/u1/absences", {**absence, "reason": "vacation"})
+    first, second = api.get(f"/round-robin/pools/{pool_id}").json["members"]
+    assert first["unavailable"]["reason"] == "absent"
+    assert "vacation" in first["unavailable"]["detail"]
+    assert first["unavailable"]["until"] == "2026-10-20T00:00:00Z"
+    assert (first["next_up"], second["next_up"]) == (None, 1)
+
+
+def test_an_archived_pool_takes_no_leads_and_keeps_its_history(api) -> None:
+    pool_id = api.pool("u1")
+    api.assign(pool_id, "L1")
+    gone = api.delete(f"/round-robin/pools/{pool_id}")
+    assert (gone.status_code, gone.data) == (204, b"")
+    assert api.get("/round-robin/pools").json == []
+    refused = api.assign(pool_id, "L2")
+    assert (refused.status_code, refused.json["code"]) == (409, "pool_archived")
+    assert len(api.get(f"/round-robin/pools/{pool_id}/history").json) == 1
+    shown = api.get(f"/round-robin/pools/{pool_id}").json
+    assert shown["archived_at"] == "2026-10-15T12:00:00Z"
+    refused = api.patch(f"/round-robin/pools/{pool_id}", {"name": "New"})
+    assert (refused.status_code, refused.json["code"]) == (409, "pool_archived")
+
+
+def test_the_leads_of_a_removed_member_can_go_to_the_others(api) -> None:
+    pool_id = api.pool("A", "B", "C")
+    for number in range(1, 8):
+        api.assign(pool_id, f"L{number}")
+    api.patch(f"/round-robin/pools/{pool_id}", {"remove_members": ["A"], "redistribute": True})
+    rows = api.get(f"/round-robin/pools/{pool_id}/history?limit=3").json[::-1]
+    assert [(row["lead_id"], row["assigned_user_id"]) for row in rows] == [
+        ("L1", "B"),
+        ("L4", "C"),
+        ("L7", "B"),
+    ]
+    assert {row["actor"] for row in rows} == {"system"}
+    assert all("api" in row["note"] for row in rows)
+
+
 def test_a_pool_shows_why_a_member_cannot_take_a_lead(api) -> None:
     pool_id = api.pool("u1", "u2")
     api.patch("/round-robin/users/u1", {"active": False})
@@ -147,6 +290,10 @@ def test_an_unknown_pool_is_not_found(api) -> None:
         api.patch("/round-robin/pools/none", {"name": "A"}),
         api.get("/round-robin/pools/none/history"),
         api.assign("none", "L1"),
+        api.post("/round-robin/pools/none/assign/batch", {"leads": [{"lead_id": "L1"}]}),
+        api.get("/round-robin/pools/none/preview"),
+        api.get("/round-robin/pools/none/fairness"),
+        api.delete("/round-robin/pools/none"),
     ):
         assert (answer.status_code, answer.json["code"]) == (404, "pool_not_found")
 

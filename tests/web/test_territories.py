@@ -37,6 +37,14 @@ def test_an_unknown_pool_changes_nothing(api) -> None:
     assert api.get("/round-robin/territories").json == rules
 
 
+def test_an_archived_pool_takes_no_territory(api) -> None:
+    pool_id = api.pool("u1")
+    api.delete(f"/round-robin/pools/{pool_id}")
+    refused = api.put("/round-robin/territories", [{"name": "A", "when": {}, "pool_id": pool_id}])
+    assert (refused.status_code, refused.json["code"]) == (409, "pool_archived")
+    assert api.get("/round-robin/territories").json == []
+
+
 def test_two_territories_of_one_name_are_refused(api) -> None:
     rule = {"name": "A", "when": {}, "pool_id": api.pool("u1")}
     refused = api.put("/round-robin/territories", [rule, rule])

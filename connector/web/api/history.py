@@ -1,17 +1,21 @@
-"""What was decided, and what still waits."""
+"""What was decided, how evenly, and what still waits."""
 
 from __future__ import annotations
+
+from datetime import timedelta
 
 from flask import Response
 
 from connector.errors import BadInput, Pointer
-from connector.store import assignments
+from connector.store import assignments, history, journal, users
 from connector.web import answers, presentation, schemas
 from connector.web.api.pools import existing
 from connector.web.context import reading
 from connector.web.documented import blueprint
 
 api = blueprint("history")
+
+LOOKED_BACK = timedelta(days=30)  # for fairness, unless asked otherwise
 
 
 @api.get("/pools/<pool_id>/history", responses={200: answers.History})
@@ -20,7 +24,7 @@ def show_history(path: schemas.PoolPath, query: schemas.HistoryQuery) -> Respons
     before = _sequence(query.cursor)
     with reading() as session:
         existing(session, path.pool_id)
-        found = assignments.history(
+        found = history.history(
             session,
             path.pool_id,
             lead_id=query.lead_id,
@@ -34,6 +38,25 @@ def show_history(path: schemas.PoolPath, query: schemas.HistoryQuery) -> Respons
     cursor = str(page[-1].sequence) if len(found) > len(page) else None
     body = answers.History([presentation.history_row(row) for row in page])
     return answers.answer(body, headers=answers.next_page(cursor))
+
+
+@api.get("/pools/<pool_id>/fairness", responses={200: answers.Fairness})
+def show_fairness(path: schemas.PoolPath, query: schemas.FairnessQuery) -> Response:
+    """Show how evenly a pool's leads were shared in a period."""
+    until = query.until or current().clock()
+    since = query.since or until - LOOKED_BACK
+    if since >= until:
+        detail = "must be before the end of the period"
+        raise BadInput(f"/from: {detail}", errors=[Pointer("/from", detail)])
+    with reading() as session:
+        pool = existing(session, path.pool_id)
+        rows = history.rows_between(session, pool.id, since, until)
+        returned = journal.returned_turns(session, pool.id, since)
+        report = fairness.report(rows, pool.members, returned=returned)
+        people = users.find(session, [member.user_id for member in report.members])
+    names = {user_id: person.name for user_id, person in people.items()}
+    shown = presentation.fairness(report, names, since=since, until=until)
+    return answers.answer(shown)
 
 
 @api.get("/held", responses={200: answers.Held})

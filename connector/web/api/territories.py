@@ -5,10 +5,10 @@ from __future__ import annotations
 from flask import Response
 
 from connector import dispatch
-from connector.model import Lead, Territory
+from connector.model import Lead, Scope, Territory
 from connector.store import territories
 from connector.store.database import Session
-from connector.web import answers, presentation, schemas
+from connector.web import answers, auth, presentation, schemas
 from connector.web.context import current, reading, writing
 from connector.web.documented import blueprint
 from connector.web.idempotency import once
@@ -41,16 +41,10 @@ def replace_territories(body: schemas.NewTerritories) -> Response:
 
 
 @api.post("/territories/test", responses={200: answers.Trialled})
+@auth.needs(Scope.READ)
 @once
 def try_territories(session: Session, body: schemas.Trial) -> Response:
     """Say which territory a lead with these fields would match, and why earlier ones do not."""
     rules = dispatch.routing(session, current().default_pool)
     found = rules.route(Lead(id="trial", attributes=body.attributes))
-    return answers.answer(
-        answers.Trialled(
-            territory=found.territory,
-            pool_id=found.pool_id,
-            reason=found.reason,
-            passed=list(found.passed),
-        )
-    )
+    return answers.answer(presentation.trialled(found))

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import time
+from typing import Any
 
 from flask import Response
 
-from connector.errors import BadInput, NotFound, Pointer
-from connector.model import User
+from connector import edits
+from connector.errors import BadInput, Pointer, unknown_user
+from connector.model import User, WorkingHours
 from connector.store import users
 from connector.web import answers, presentation, schemas
-from connector.web.context import current, reading, writing
+from connector.web.context import actor, current, reading, writing
 from connector.web.documented import blueprint
+from connector.web.fields import DAYS
 
 api = blueprint("users")
 
@@ -34,44 +38,57 @@ def show_user(path: schemas.UserPath) -> Response:
     with reading() as session:
         found = users.get(session, path.user_id)
     if found is None:
-        raise _unknown(path.user_id)
+        raise unknown_user(path.user_id)
     return answers.answer(presentation.user(found))
 
 
 @api.put("/users/<user_id>", responses={200: answers.User, 201: answers.User})
 def put_user(path: schemas.UserPath, body: schemas.NewUser) -> Response:
-    """Make a user or replace one; what is left out takes its default."""
+    """Make a user or replace one; what is left out takes its default. Absences stay."""
     user = User(
         id=path.user_id,
         name=body.name or path.user_id,
         email=body.email,
         active=body.active,
+        status=body.status,
         time_zone=body.time_zone,
+        working_hours=_working_hours(body.working_hours),
+        holidays=body.holidays,
         owners=_owners(body.owners),
+        daily_quota=body.daily_quota,
     )
     with writing() as session:
-        created = users.put(session, user, current().clock())
-    return answers.answer(presentation.user(user), 201 if created else 200)
+        made = edits.put_user(session, user, now=current().clock(), actor=actor())
+    return answers.answer(presentation.user(user), 201 if made else 200)
 
 
 @api.patch("/users/<user_id>", responses={200: answers.User})
 def change_user(path: schemas.UserPath, body: schemas.UserPatch) -> Response:
     """Change the given fields of a user."""
-    given = {name: getattr(body, name) for name in body.model_fields_set - {"daily_quota"}}
+    given: dict[str, Any] = {name: getattr(body, name) for name in body.model_fields_set}
+    if "working_hours" in given:
+        given["working_hours"] = _working_hours(body.working_hours)
     owners: Mapping[str, str | None] = given.pop("owners", {})
     added = _owners({name: raw for name, raw in owners.items() if raw is not None})
     with writing() as session:
         found = users.get(session, path.user_id)
         if found is None:
-            raise _unknown(path.user_id)
+            raise unknown_user(path.user_id)
         kept = {name: raw for name, raw in found.owners.items() if name not in owners}
         changed = replace(found, owners=kept | added, **given)
-        users.put(session, changed, current().clock())
+        edits.put_user(session, changed, now=current().clock(), actor=actor())
     return answers.answer(presentation.user(changed))
 
 
-def _unknown(user_id: str) -> NotFound:
-    return NotFound(f"There is no user {user_id!r}. PUT makes one.", code="user_not_found")
+def _working_hours(given: Sequence[schemas.Hours]) -> tuple[WorkingHours, ...]:
+    return tuple(
+        WorkingHours(
+            days=tuple(sorted(DAYS.index(day) for day in row.days)),
+            start=time.fromisoformat(row.start),
+            end=time(0) if row.end == "24:00" else time.fromisoformat(row.end),
+        )
+        for row in given
+    )
 
 
 def _owners(given: Mapping[str, str]) -> dict[str, str]:
