@@ -14,6 +14,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from sqlalchemy import select, text, update
+from sqlalchemy.exc import IntegrityError
 
 from connector.errors import StoreBehind, StoreUnavailable
 from connector.store import schema
@@ -68,6 +69,24 @@ def test_upgrading_twice_is_harmless(new_database: NewDatabase) -> None:
     schema.check(database)
     with database.read() as session:
         assert session.scalar(text("SELECT count(*) FROM lanes")) == 1
+
+
+def test_foreign_keys_hold_again_after_an_upgrade(new_database: NewDatabase) -> None:
+    database = new_database()
+    schema.upgrade(database)
+    orphan = text("INSERT INTO pool_state (pool_id) VALUES ('nowhere')")
+    with pytest.raises(IntegrityError), database.write() as session:
+        session.execute(orphan)
+
+
+def test_rows_that_refer_to_nothing_are_never_committed(new_database: NewDatabase) -> None:
+    database = new_database()
+    schema.upgrade(database)
+    orphan = text("INSERT INTO pool_state (pool_id) VALUES ('nowhere')")
+    with pytest.raises((RuntimeError, IntegrityError)), database.rebuild() as session:
+        session.execute(orphan)
+    with database.read() as session:
+        assert session.scalar(text("SELECT count(*) FROM pool_state")) == 0
 
 
 def test_processes_that_upgrade_at_once_wait_for_each_other(new_database: NewDatabase) -> None:
