@@ -76,7 +76,7 @@ def _outcome(body: schemas.NewLead, made: Assignment | Refused) -> Response:
 
 
 def _leads(session: Session, bodies: Sequence[schemas.NewLead], *, at: str) -> list[Lead]:
-    """The leads as the engine takes them; ``at`` is the pointer to one, {} stands for its number."""
+    """The leads as the engine takes them; ``at`` points to one, {} stands for its number."""
     wished = {body.preferred_user_id for body in bodies if body.preferred_user_id}
     people = users.find(session, wished)
     return [
