@@ -65,7 +65,8 @@ class Known:
 
     def __init__(self, api: Caller) -> None:
         self.api = api
-        self.pool_id = api.pool("u1", "u2")
+        self.pool_id = api.pool("u1", "u2", "0")  # every made-up text begins as 0
+        self.quiet_pool_id = api.pool("u3", "u4")  # nobody edits it
         self.spare_pool_id = api.pool("u1")
         absence = {"starts_at": "2026-12-24T00:00:00Z", "ends_at": "2026-12-27T00:00:00Z"}
         self.absence_id = api.post("/round-robin/users/u1/absences", absence).json["id"]
@@ -75,7 +76,7 @@ class Known:
     def assignment_id(self) -> str:
         """A fresh one: one that was changed before cannot be changed again."""
         self.leads += 1
-        return self.api.assign(self.pool_id, f"known-{self.leads}").json["assignment_id"]
+        return self.api.assign(self.quiet_pool_id, f"known-{self.leads}").json["assignment_id"]
 
     def of(self, case: Case, name: str) -> str:
         if name == "assignment_id":
