@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from connector import recording, setbacks
+from connector import edits, setbacks, verdicts
 from connector.errors import CrmError, CrmForbidden, CrmNever, CrmPaced, CrmUnreachable
-from connector.model import Assignment, Decision, ExistingOwner, Reason, Skip, SkipReason, Status
+from connector.model import Assignment, ExistingOwner, Skip, SkipReason
 from connector.ports import Crm, CrmRecord, Outcome, OwnerWrite, Result
 from connector.reading import read_each
 from connector.store import assignments, outbox, pools, users
@@ -128,7 +128,7 @@ def _compare(
             settled.never.append((item, gone))
         elif seen.owner_id == item.owner_id and seen.owner_stays:
             settled.done.append(item)
-        elif seen.owner_stays:
+        elif seen.owner_stays and seen.owner_id != item.replaces:
             settled.kept.append((item, seen))
         else:
             to_write.append(item)
@@ -168,12 +168,11 @@ def _note(batch: Sequence[OutboxItem], outcomes: Sequence[Outcome], settled: Set
 def _record(
     session: Session, connection: str, settled: Settled, *, now: datetime, chance: float
 ) -> None:
-    changed = [item for item, _ in (*settled.kept, *settled.refused, *settled.never)]
-    rows = assignments.find(session, [i.assignment_id for i in (*changed, *settled.leavers)])
-    pools.lock(session, {row.pool_id for row in rows.values() if row.pool_id})
+    rows = _lock(session, settled)
     for item, outcome in settled.never:
-        if outcome.code == GONE:  # nobody got anything for that turn
-            _give_turn_back(session, rows.get(item.assignment_id))
+        row = rows.get(item.assignment_id)
+        if row and outcome.code == GONE:
+            verdicts.return_turn(session, row, now=now)
     outbox.settle_done(session, settled.done, now)
     outbox.kill(session, {i: (o.code or "refused", o.message) for i, o in settled.never}, now)
     outbox.give_back(session, settled.untried)
@@ -182,6 +181,17 @@ def _record(
     _keep_existing_owners(session, connection, settled, now)
     _pass_on_refused(session, connection, settled, now)
     _pass_on_leavers(session, settled.leavers, now)
+
+
+def _lock(session: Session, settled: Settled) -> dict[str, Assignment]:
+    """The rows of which more is to be said, with all pools locked that this touches."""
+    changed = [item for item, _ in (*settled.kept, *settled.refused, *settled.never)]
+    rows = assignments.find(session, [i.assignment_id for i in (*changed, *settled.leavers)])
+    pool_ids = {row.pool_id for row in rows.values() if row.pool_id}
+    refused = {rows[i.assignment_id].user_id for i, _ in settled.refused if i.assignment_id in rows}
+    pool_ids |= pools.of_users(session, {one for one in refused if one})
+    pools.lock(session, pool_ids | pools.family(session, pool_ids))
+    return rows
 
 
 def _keep_existing_owners(
@@ -197,21 +207,8 @@ def _keep_existing_owners(
         row = rows.get(item.assignment_id)
         if row is None or seen.owner_id is None:
             continue
-        _give_turn_back(session, row)
-        user = people.get(seen.owner_id)
-        lead = recording.lead_of(
-            row, existing_owner=ExistingOwner(owner_id=seen.owner_id, user=user)
-        )
-        decision = Decision(
-            lead=lead,
-            pool_id=row.pool_id,
-            status=Status.KEPT,
-            reason=Reason.KEPT_EXISTING_OWNER,
-            user=user,
-            decided_at=now,
-            route=row.route,
-        )
-        recording.record(session, decision, now=now)
+        owner = ExistingOwner(owner_id=seen.owner_id, user=people.get(seen.owner_id))
+        verdicts.keep(session, row, owner, now=now)
 
 
 def _pass_on_refused(session: Session, connection: str, settled: Settled, now: datetime) -> None:
@@ -228,14 +225,14 @@ def _pass_on_refused(session: Session, connection: str, settled: Settled, now: d
         is_inactive = outcome.result is Result.INACTIVE_OWNER
         may_pass = outcome.is_listed or not _was_refused(row)
         if may_pass and is_inactive:
-            users.refuse(session, row.user_id, connection)
+            edits.refuse_user(session, [row.user_id], connection, now=now)
         passed = Skip(
             user_id=row.user_id,
             reason=SkipReason.REFUSED_BY_CRM,
             detail=outcome.message or outcome.code,
         )
         # Held, the lead would come back to the same user, whom the record refuses again.
-        if not may_pass or not recording.pass_on(
+        if not may_pass or not verdicts.pass_on(
             session, row, passed, now=now, may_hold=is_inactive
         ):
             outbox.kill(session, {item: (outcome.code or "refused", outcome.message)}, now)
@@ -248,16 +245,11 @@ def _pass_on_leavers(session: Session, leavers: Sequence[OutboxItem], now: datet
         if row and row.user_id and row.pool_id:
             detail = "made inactive before the owner was written"
             passed = Skip(user_id=row.user_id, reason=SkipReason.INACTIVE, detail=detail)
-            recording.pass_on(session, row, passed, now=now)
+            verdicts.pass_on(session, row, passed, now=now)
 
 
 def _was_refused(row: Assignment) -> bool:
     return any(skip.reason is SkipReason.REFUSED_BY_CRM for skip in row.skipped)
-
-
-def _give_turn_back(session: Session, row: Assignment | None) -> None:
-    if row and row.pool_id and row.user_id and row.member_id:
-        pools.owe(session, row.pool_id, row.user_id)
 
 
 def _write_of(item: OutboxItem) -> OwnerWrite:

@@ -8,24 +8,30 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 
-from connector import held, recording
-from connector.engine.decide import advance, decide
+from connector import held, recording, sticky
 from connector.engine.territories import default_route, route
+from connector.errors import Conflict
 from connector.model import (
     Assignment,
     Decision,
     Lead,
+    NoneAvailable,
     Reason,
     Record,
     Route,
+    Skip,
     Status,
     Territory,
+    User,
 )
+from connector.recording import Made, Place, Round
+from connector.sticky import Known
 from connector.store import assignments, pools, territories, users
 from connector.store.database import Session
+from connector.store.facts import lead_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,10 +41,16 @@ class Request:
     lead: Lead
     route: Route
 
-    @property
-    def key(self) -> Record | str:
-        """What makes two requests the same lead: the CRM record, else our lead id."""
-        return self.lead.record or self.lead.id
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused:
+    """A lead that nobody could take, in a pool that holds none. Nothing is recorded."""
+
+    lead: Lead
+    pool_id: str
+    reason: Reason
+    skipped: tuple[Skip, ...]
+    decided_at: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,18 +66,28 @@ class Routing:
 
 
 def routing(session: Session, default_pool: str | None) -> Routing:
-    """Read how leads are routed. ``default_pool`` is a name or an id."""
+    """Read how leads are routed. ``default_pool`` is a name or an id.
+
+    A territory whose pool is archived claims nothing.
+    """
     pool = pools.named(session, default_pool) if default_pool else None
     fallback = default_route(pool.id if pool else None, named=bool(default_pool))
-    return Routing(rules=tuple(territories.listed(session)), fallback=fallback)
+    return Routing(rules=tuple(territories.in_use(session)), fallback=fallback)
 
 
 def assign(
     session: Session, pool_id: str, leads: Sequence[Lead], *, now: datetime
-) -> list[Assignment]:
-    """Assign the leads in the pool, in order. Raises ``NotFound`` for an unknown pool."""
+) -> list[Assignment | Refused]:
+    """Assign the leads in the pool, in order: the same as one after the other by itself.
+
+    Raises ``NotFound`` for an unknown pool, ``Conflict`` (``pool_archived``) for an archived one.
+    """
     wanted = [Request(lead=lead, route=Route(pool_id=pool_id)) for lead in leads]
-    return _in_pool(session, pool_id, wanted, now)
+    opened = _open(session, wanted, now)
+    pool = opened.boards[pool_id].pool
+    if pool.archived_at:
+        raise Conflict(f"Pool {pool.name} is archived; it takes no leads.", code="pool_archived")
+    return _decide_all(opened, wanted, may_refuse=True)
 
 
 def assign_routed(
@@ -75,137 +97,195 @@ def assign_routed(
     default_pool: str | None,
     now: datetime,
     lock_too: Sequence[str] = (),
-) -> list[Assignment]:
+    may_refuse: bool = False,
+) -> list[Assignment | Refused]:
     """Assign the leads in the pools that territories, else the default pool, name.
 
-    A lead for which there is no pool is held without one. ``lock_too`` names pools that the caller
-    writes to afterwards: locked all at once, no two callers can deadlock.
+    A lead for which there is no pool is held without one. A pool that refuses leads holds them
+    unless ``may_refuse``: an event of a CRM has no caller who could be told. ``lock_too`` names
+    pools that the caller writes to afterwards: locked all at once, no two callers can deadlock.
     """
     rules = routing(session, default_pool)
     requests = [Request(lead=lead, route=rules.route(lead)) for lead in leads]
-    by_pool: dict[str | None, list[Request]] = defaultdict(list)
-    for request in requests:
-        by_pool[request.route.pool_id].append(request)
-    pools.lock(session, {*filter(None, by_pool), *lock_too})
-    found: dict[Record | str, Assignment] = {}
-    for pool_id, group in by_pool.items():
-        rows = (
-            _in_pool(session, pool_id, group, now)
-            if pool_id
-            else _without_pool(session, group, now)
-        )
-        found |= {request.key: row for request, row in zip(group, rows, strict=True)}
-    return [found[request.key] for request in requests]
+    opened = _open(session, requests, now, lock_too)
+    return _decide_all(opened, requests, may_refuse=may_refuse)
 
 
-def route_held(session: Session, *, default_pool: str | None, now: datetime) -> list[Assignment]:
+def route_held(session: Session, *, default_pool: str | None, now: datetime) -> int:
     """Bring leads that are held without a pool to the pool that takes them now, oldest first.
 
-    At most a page; call it until nothing comes back.
+    At most a page; call it until it brings none.
     """
     rules = routing(session, default_pool)
     after = ""
     while waiting := assignments.poolless_held(session, after=after, limit=held.AT_ONCE):
-        placed = [row for row in waiting if rules.route(recording.lead_of(row)).pool_id]
+        placed = [row for row in waiting if rules.route(lead_of(row)).pool_id]
         if placed:
-            leads = [recording.lead_of(row) for row in placed]
-            rows = assign_routed(session, leads, default_pool=default_pool, now=now)
-            assignments.leave_poolless(session, [row.id for row in placed])
-            return rows
+            leads = [lead_of(row) for row in placed]
+            assign_routed(session, leads, default_pool=default_pool, now=now)
+            assignments.leave(session, [row.id for row in placed])
+            return len(placed)
         after = waiting[-1].id
-    return []
+    return 0
 
 
-def _in_pool(
-    session: Session, pool_id: str, requests: Sequence[Request], now: datetime
-) -> list[Assignment]:
-    board = recording.locked_board(session, pool_id)
-    while held.release(session, board, now=now):
-        board = recording.locked_board(session, pool_id)
+def leave_pool(session: Session, pool_id: str, *, default_pool: str | None, now: datetime) -> None:
+    """Bring the held leads of an archived pool to where leads like them go now."""
+    while waiting := assignments.held(
+        session, pool_id, connections=None, after_sequence=0, limit=held.AT_ONCE
+    ):
+        assignments.leave(session, [row.id for row in waiting])
+        leads = [lead_of(row) for row in waiting]
+        assign_routed(session, leads, default_pool=default_pool, now=now)
+
+
+def next_users(session: Session, pool_id: str, count: int, *, now: datetime) -> list[User | None]:
+    """Who would get the next ``count`` leads now; None where nobody could. Changes nothing.
+
+    Raises like ``assign``.
+    """
+    opened = recording.look(session, pool_id, now=now)
+    pool = opened.boards[pool_id].pool
+    if pool.archived_at:
+        raise Conflict(f"Pool {pool.name} is archived; it takes no leads.", code="pool_archived")
+    plain = Lead(id="the next lead")
+    found: list[User | None] = []
+    for _ in range(count):
+        made = opened.decide(plain, pool_id, Route(pool_id=pool_id))
+        opened.note(made)  # and never written
+        found.append(made.decision.user)
+    return found
+
+
+def _open(
+    session: Session, requests: Sequence[Request], now: datetime, lock_too: Sequence[str] = ()
+) -> Round:
+    pool_ids = {request.route.pool_id for request in requests if request.route.pool_id}
+    slots = [request.lead.slot for request in requests if request.lead.slot]
+    opened = recording.open_round(session, {*pool_ids, *lock_too}, now=now, slots=slots)
+    held.release(opened)
     pools.lock_records(session, [r.lead.record for r in requests if r.lead.record])
-    found = _standing(session, pool_id, requests)
-    fresh: dict[Record | str, Request] = {}
+    return opened
+
+
+def _decide_all(
+    opened: Round, requests: Sequence[Request], *, may_refuse: bool
+) -> list[Assignment | Refused]:
+    """Decide one after the other, write at once, and answer in order."""
+    answers = _standing(opened, requests)
+    known = sticky.look_up(opened.session, [request.lead for request in requests])
+    asked_for = [request.lead.preferred for request in requests if request.lead.preferred]
+    opened.include([*known.people.values(), *asked_for])
+    found: list[Assignment | Refused | Place] = []
     for request in requests:
-        if request.key not in found:
-            fresh.setdefault(request.key, request)
-    decisions: list[Decision] = []
-    state = board
-    for request in _with_earlier_users(session, list(fresh.values())):
-        decisions.append(decide(request.lead, state, now, route=request.route))
-        state = advance(state, decisions[-1])
-    rows = recording.write(session, board, decisions, now)
-    found |= {
-        (decision.lead.record or decision.lead.id): row
-        for decision, row in zip(decisions, rows, strict=True)
-    }
-    return [found[request.key] for request in requests]
+        stands = answers.find(request, opened)
+        if stands:
+            found.append(stands)
+            continue
+        outcome = _decide(opened, request, known, may_refuse)
+        if isinstance(outcome, Refused):
+            found.append(outcome)
+            continue
+        place = opened.note(outcome)
+        known.note(outcome.decision)
+        answers.keep(outcome.decision, place)
+        found.append(place)
+    rows = opened.write()
+    waiting = {row.pool_id for row in rows.values() if row.status is Status.HELD and row.pool_id}
+    held.note_opening(opened, waiting)
+    return [rows[one] if isinstance(one, tuple) else one for one in found]
 
 
-def _without_pool(session: Session, requests: Sequence[Request], now: datetime) -> list[Assignment]:
-    found = _standing(session, None, requests)
-    fresh = {request.key: request for request in requests if request.key not in found}
-    decisions = [
-        Decision(
-            lead=request.lead,
+def _decide(opened: Round, request: Request, known: Known, may_refuse: bool) -> Made | Refused:
+    lead = known.complete(request.lead)
+    pool_id = request.route.pool_id
+    if pool_id is None:
+        waiting = Decision(
+            lead=lead,
             pool_id=None,
             status=Status.HELD,
             reason=request.route.reason or Reason.NO_POOL,
-            decided_at=now,
+            decided_at=opened.now,
             route=request.route,
         )
-        for request in fresh.values()
-    ]
-    rows = recording.write(session, None, decisions, now)
-    found |= dict(zip(fresh, rows, strict=True))
-    return [found[request.key] for request in requests]
+        return Made(waiting, None)
+    made = opened.decide(lead, pool_id, request.route)
+    policies = opened.boards[pool_id].pool.policies
+    refuses = may_refuse and policies.none_available is NoneAvailable.REFUSE
+    if made.decision.status is not Status.HELD or not refuses:
+        return made
+    return Refused(
+        lead=lead,
+        pool_id=pool_id,
+        reason=made.decision.reason,
+        skipped=made.decision.skipped,
+        decided_at=opened.now,
+    )
 
 
-def _standing(
-    session: Session, pool_id: str | None, requests: Iterable[Request]
-) -> dict[Record | str, Assignment]:
-    """First answers that still hold: the lead's own in this pool, or its CRM record's in any."""
+@dataclass(slots=True, kw_only=True)
+class _Answers:
+    """First answers that still hold: a lead's own in its pool, or its CRM record's in any."""
+
+    by_lead: dict[tuple[str | None, str], Assignment | Place] = field(default_factory=dict)
+    by_record: dict[Record, Assignment | Place] = field(default_factory=dict)
+
+    def find(self, request: Request, opened: Round) -> Assignment | Place | None:
+        """What was decided of the lead before, in its pool or those it falls back to."""
+        lead, pool_id = request.lead, request.route.pool_id
+        if lead.record and lead.record in self.by_record:
+            return self.by_record[lead.record]
+        chain = (pool_id, *opened.fallbacks(pool_id)) if pool_id else (None,)
+        return next(
+            (self.by_lead[one, lead.id] for one in chain if (one, lead.id) in self.by_lead), None
+        )
+
+    def keep(self, decision: Decision, place: Place) -> None:
+        """Let the next request for the same lead get the same answer."""
+        self.by_lead[decision.pool_id, decision.lead.id] = place
+        if decision.lead.record:
+            self.by_record[decision.lead.record] = place
+
+
+def _standing(opened: Round, requests: Iterable[Request]) -> _Answers:
     asked = [request for request in requests if not request.lead.anew]
-    by_lead = assignments.current_of_leads(session, pool_id, [r.lead.id for r in asked])
-    by_record = _current_by_record(session, [r.lead.record for r in asked if r.lead.record])
-    rows = {
-        request.key: row
-        for request in asked
-        if (row := by_record.get(request.key) or by_lead.get(request.lead.id))
+    lead_ids = [request.lead.id for request in asked]
+    places: set[str | None] = {*opened.boards, *(None for r in asked if r.route.pool_id is None)}
+    rows = [
+        row
+        for pool_id in places
+        for row in assignments.current_of_leads(opened.session, pool_id, lead_ids).values()
+    ]
+    of_records = _current_of_records(
+        opened.session, [r.lead.record for r in asked if r.lead.record]
+    )
+    people = users.find(
+        opened.session, {row.user_id for row in (*rows, *of_records) if row.user_id}
+    )
+
+    def stands(row: Assignment) -> bool:
+        return row.status is not Status.UNDONE and (
+            row.user_id is None or people[row.user_id].active
+        )
+
+    answers = _Answers()
+    answers.by_lead = {(row.pool_id, row.lead_id): row for row in rows if stands(row)}
+    with_pool = {request.lead.record for request in asked if request.route.pool_id}
+    answers.by_record = {
+        row.record: row
+        for row in of_records
+        # Held without a pool, and now there is one: that row does not stand.
+        if row.record and stands(row) and (row.pool_id or row.record not in with_pool)
     }
-    people = users.find(session, {row.user_id for row in rows.values() if row.user_id})
-    return {
-        key: row
-        for key, row in rows.items()
-        if (row.pool_id or not pool_id)  # held without a pool, and now there is one
-        and (row.user_id is None or people[row.user_id].active)
-    }
+    return answers
 
 
-def _current_by_record(
-    session: Session, records: Iterable[Record]
-) -> dict[Record | str, Assignment]:
+def _current_of_records(session: Session, records: Iterable[Record]) -> list[Assignment]:
     ids: dict[tuple[str, str], list[str]] = defaultdict(list)
     for record in records:
         ids[record.connection, record.object_type].append(record.id)
-    found: dict[Record | str, Assignment] = {}
-    for (connection, object_type), some in ids.items():
-        rows = assignments.current_of_records(session, connection, object_type, some)
-        found |= {row.record: row for row in rows.values() if row.record}
-    return found
-
-
-def _with_earlier_users(session: Session, requests: Sequence[Request]) -> list[Request]:
-    asked = [request.lead for request in requests if not request.lead.anew]
-    earlier = assignments.earlier_users(
-        session, [lead.id for lead in asked], [lead.record for lead in asked if lead.record]
-    )
-    people = users.find(session, set(earlier.values()))
-    found: list[Request] = []
-    for request in requests:
-        record = request.lead.record
-        user_id = earlier.get(record.lead_id if record else request.lead.id)
-        if user_id and not request.lead.anew:
-            lead = replace(request.lead, earlier_user=people[user_id])
-            request = replace(request, lead=lead)
-        found.append(request)
-    return found
+    return [
+        row
+        for (connection, object_type), some in ids.items()
+        for row in assignments.current_of_records(session, connection, object_type, some).values()
+    ]

@@ -10,14 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from connector import dispatch, recording
+from connector import dispatch, recording, verdicts
 from connector.model import (
     Assignment,
-    Decision,
     EventKind,
     ExistingOwner,
     Lead,
-    Reason,
     Record,
     Status,
     User,
@@ -27,6 +25,7 @@ from connector.ports import Crm, CrmRecord
 from connector.reading import read_each
 from connector.store import assignments, inbox, lanes, users
 from connector.store.database import Database, Session
+from connector.store.facts import lead_of
 from connector.store.inbox import InboxItem
 from connector.store.lanes import Claim
 
@@ -38,7 +37,7 @@ class Plan:
     """What a batch of events comes to. Every event ends in ``ignored`` or ``taken_in``."""
 
     to_decide: list[Lead] = field(default_factory=list)
-    followed: list[Decision] = field(default_factory=list)  # owners that a person set
+    followed: list[tuple[Assignment, ExistingOwner]] = field(default_factory=list)  # set by people
     rewrite: list[Assignment] = field(default_factory=list)  # owner writes that got lost
     taken_in: list[int] = field(default_factory=list)  # inbox ids
     ignored: dict[str, list[int]] = field(default_factory=dict)  # reason -> inbox ids
@@ -67,7 +66,7 @@ def take_in(
             if refusal := unreadable.get(item.event.record_id):
                 inbox.kill(session, [item.id], str(refusal), now)
         readable = [item for item in items if item.event.record_id not in unreadable]
-        _sort(session, claim.connection, readable, found, plan, now)
+        _sort(session, claim.connection, readable, found, plan)
         _record(session, plan, default_pool=default_pool, now=now)
     return plan
 
@@ -100,7 +99,6 @@ def _sort(
     items: Sequence[InboxItem],
     found: Mapping[str, CrmRecord],
     plan: Plan,
-    now: datetime,
 ) -> None:
     if not items:
         return
@@ -122,7 +120,7 @@ def _sort(
         lead = _lead(record, seen, owner)
         row = current.get(record_id)
         if seen.owner_stays:
-            _sort_owned(lead, row, events, plan, now)
+            _sort_owned(lead, row, events, plan)
         else:
             user = known.get(row.user_id) if row and row.user_id else None
             _sort_unowned(lead, row, user, events, plan)
@@ -133,7 +131,6 @@ def _sort_owned(
     row: Assignment | None,
     events: Sequence[InboxItem],
     plan: Plan,
-    now: datetime,
 ) -> None:
     """A real person owns the record and keeps it; what is left is to know it."""
     owner = lead.existing_owner
@@ -141,26 +138,19 @@ def _sort_owned(
         raise ValueError("an owned record has an owner")
     if row is None and all(item.event.kind is EventKind.CHANGED for item in events):
         return plan.ignore(events, "owned_already")
-    if row is None or row.status is Status.HELD:
+    if row and row.owner_id is None and owner.owner_id == lead_of(row).replaces:
+        # Whoever gave it back shows in the CRM until the next owner is written.
+        return plan.ignore(events, "nothing_new")
+    if row is None or row.status in (Status.HELD, Status.UNDONE):
         # The engine keeps the owner and says so.
-        anew = "an owner appeared while it was held" if row else None
+        anew = f"an owner appeared while it was {row.status}" if row else None
         plan.to_decide.append(replace(lead, anew=anew))
     elif row.owner_id == owner.owner_id:
         return plan.ignore(events, "nothing_new")
     elif row.write_back is WriteBack.PENDING:
         return plan.ignore(events, "write_pending")  # the write will find this owner
     else:
-        plan.followed.append(
-            Decision(
-                lead=lead,
-                pool_id=row.pool_id,
-                status=Status.REASSIGNED,
-                reason=Reason.MANUAL,
-                user=owner.user,
-                decided_at=now,
-                route=row.route,
-            )
-        )
+        plan.followed.append((row, owner))
     plan.taken_in.extend(item.id for item in events)
     return None
 
@@ -194,6 +184,8 @@ def _why_anew(row: Assignment, user: User | None, *, cleared: bool) -> str:
     """Why the earlier decision of an unowned lead does not count."""
     if row.status is Status.HELD:
         return "it was held without a pool"
+    if row.status is Status.UNDONE:
+        return "its assignment was undone"
     if user and not user.active:
         return f"{user.name} had this lead before and is no longer active"
     name = user.name if user else "somebody else"
@@ -208,10 +200,10 @@ def _record(session: Session, plan: Plan, *, default_pool: str | None, now: date
         plan.to_decide,
         default_pool=default_pool,
         now=now,
-        lock_too=[decision.pool_id for decision in plan.followed if decision.pool_id],
+        lock_too=[row.pool_id for row, _ in plan.followed if row.pool_id],
     )
-    for decision in plan.followed:
-        recording.record(session, decision, now=now)
+    for row, owner in plan.followed:
+        verdicts.follow(session, row, owner, now=now)
     recording.write_again(session, plan.rewrite, now=now)
     inbox.finish(session, plan.taken_in, now)
     for reason, ids in plan.ignored.items():

@@ -21,7 +21,7 @@ from config import Settings, load
 from connector import worker
 from connector.errors import BadSettings
 from connector.ports import Crm, Receiver
-from connector.store import database, lanes, pools, schema
+from connector.store import access, database, lanes, pools, schema
 from connector.store.database import Database
 from connector.web.app import build
 from connector.web.context import WebContext
@@ -119,12 +119,16 @@ def _announce(settings: Settings, host: str, port: int) -> None:
         connections=",".join(one.name for one in settings.connections) or None,
         default_pool=settings.default_pool,
     )
-    if not settings.api_token:
-        log.warning("LEADROTA_API_TOKEN is not set: the REST API refuses every call")
     if not settings.connections:
         log.warning("No CRM is connected: set the HUBSPOT_ or SALESFORCE_ settings")
     with closing(open_database(settings)) as store, store.read() as session:
         pool = pools.named(session, settings.default_pool) if settings.default_pool else None
+        tokens = access.listed(session)
+    if not settings.api_token and not tokens:
+        log.warning(
+            "There is no API token: the REST API refuses every call until LEADROTA_API_TOKEN is "
+            "set or `leadrota token create` made one"
+        )
     if pool is None:
         log.warning(
             "There is no default pool: leads that no territory claims are held until there is one",

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from connector import delivery, dispatch, held, intake, recording, setbacks
+from connector import delivery, dispatch, held, intake, setbacks
 from connector.errors import CrmAgain, CrmError, CrmPaced, StoreUnavailable
 from connector.ports import Crm, Result
-from connector.store import assignments, lanes, outbox
+from connector.store import lanes, outbox, pools
 from connector.store.database import Database
 from connector.store.lanes import Claim
 
@@ -200,15 +200,10 @@ def _release_held(shop: Workshop) -> Drained | None:
     """Assign held leads for which there is a pool or a user now."""
     released = _route_held(shop)
     with shop.database.read() as session:
-        pool_ids = [
-            pool_id
-            for pool_id in assignments.pools_with_held(session)
-            if held.can_release(session, pool_id)
-        ]
+        pool_ids = pools.due_openings(session, shop.clock())
     for pool_id in pool_ids:
         with shop.database.write() as session:
-            board = recording.locked_board(session, pool_id)
-            released += len(held.release(session, board, now=shop.clock()))
+            released += held.release_due(session, pool_id, now=shop.clock())
     return Drained(released=released) if released else None
 
 
@@ -223,7 +218,7 @@ def _route_held(shop: Workshop) -> int:
     routed = 0
     while True:
         with shop.database.write() as session:
-            page = dispatch.route_held(session, default_pool=shop.default_pool, now=now)
-        if not page:
+            brought = dispatch.route_held(session, default_pool=shop.default_pool, now=now)
+        if not brought:
             return routed
-        routed += len(page)
+        routed += brought

@@ -1,28 +1,102 @@
-"""May this member take this lead now? Each no comes with its reason."""
+"""May this member take this lead now? Each no comes with its reason.
+
+The first that holds is told, what lasts before what passes by itself.
+"""
 
 from __future__ import annotations
 
-from connector.model import Lead, Member, Skip, SkipReason
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from zoneinfo import ZoneInfo
+
+from connector.engine import calendar
+from connector.engine.quotas import quota_reached, user_quota_reached
+from connector.model import Board, Lead, Member, Presence, Skip, SkipReason, Slot, User
 
 
-def refusal(member: Member, lead: Lead) -> Skip | None:
-    """Why the member cannot take the lead; None when they can."""
-    user = member.user
+def refusal(member: Member, lead: Lead, board: Board, now: datetime) -> Skip | None:
+    """Why the member cannot take the lead by turn; None when they can."""
+    return _barred(member.user, member, lead, weighs=True) or _unavailable(
+        member.user, member, lead, board, now
+    )
+
+
+def refusal_of(user: User, lead: Lead, board: Board, now: datetime) -> Skip | None:
+    """Why the user, member or not, cannot take the lead when it goes to them by name.
+
+    As for a turn, but a weight of 0 does not matter. Who is no member has no quota in the pool.
+    """
+    member = next((each for each in board.pool.members if each.user.id == user.id), None)
+    return _barred(user, member, lead, weighs=False) or _unavailable(user, member, lead, board, now)
+
+
+def _barred(user: User, member: Member | None, lead: Lead, *, weighs: bool) -> Skip | None:
+    """What no passing of time changes."""
     connection = lead.record.connection if lead.record else None
     if user.id in lead.excluded:
         return Skip(user_id=user.id, reason=lead.excluded[user.id])
     if not user.active:
-        return _skip(member, SkipReason.INACTIVE, "the user is inactive")
-    if not member.active:
-        return _skip(member, SkipReason.INACTIVE, "paused in this pool")
-    if member.weight == 0:
-        return _skip(member, SkipReason.WEIGHT_ZERO, "the weight in this pool is 0")
+        return _skip(user, SkipReason.INACTIVE, "the user is inactive")
+    if member and not member.active:
+        return _skip(user, SkipReason.INACTIVE, "paused in this pool")
+    if member and weighs and member.weight == 0:
+        return _skip(user, SkipReason.WEIGHT_ZERO, "the weight in this pool is 0")
     if connection and connection in user.refused_by:
-        return _skip(member, SkipReason.INACTIVE, f"inactive in {connection}")
+        return _skip(user, SkipReason.INACTIVE, f"inactive in {connection}")
     if connection and connection not in user.owners:
-        return _skip(member, SkipReason.NO_OWNER, f"no owner id in {connection}")
+        return _skip(user, SkipReason.NO_OWNER, f"no owner id in {connection}")
+    if user.status is not Presence.AVAILABLE:
+        return _skip(user, SkipReason.AWAY, f"has set themselves to {user.status}")
     return None
 
 
-def _skip(member: Member, reason: SkipReason, detail: str) -> Skip:
-    return Skip(user_id=member.user.id, reason=reason, detail=detail)
+def _unavailable(
+    user: User, member: Member | None, lead: Lead, board: Board, now: datetime
+) -> Skip | None:
+    """What keeps the user from a lead now, or from a meeting when it takes place."""
+    zone = calendar.zone(user, board.pool)
+    buffer_hours = board.pool.policies.leave_buffer_hours
+    if lead.slot:
+        skip = _hindrance(user, lead.slot, zone, buffer_hours)
+        skip = skip or _busy(user, lead.slot, zone, board)
+    else:
+        skip = _hindrance_now(_This(user), now, zone, buffer_hours)
+    if skip:
+        return skip
+    return quota_reached(member, board, now) if member else user_quota_reached(user, board, now)
+
+
+def _hindrance(user: User, slot: Slot, zone: ZoneInfo, buffer_hours: int) -> Skip | None:
+    return calendar.absence(user, slot, zone, buffer_hours) or calendar.off_work(user, slot, zone)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _This:
+    """A user as a key that stands for this very object, and costs less than all its fields."""
+
+    user: User
+
+    def __hash__(self) -> int:
+        return id(self.user)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _This) and other.user is self.user
+
+
+# A batch asks the same of the same users at the same moment, for each of its leads.
+@lru_cache(maxsize=8192)
+def _hindrance_now(this: _This, now: datetime, zone: ZoneInfo, buffer_hours: int) -> Skip | None:
+    return _hindrance(this.user, calendar.moment(now), zone, buffer_hours)
+
+
+def _busy(user: User, slot: Slot, zone: ZoneInfo, board: Board) -> Skip | None:
+    for meeting in board.meetings.get(user.id, ()):
+        if meeting.starts_at < slot.ends_at and slot.starts_at < meeting.ends_at:
+            at = calendar.spoken(meeting.starts_at, zone, meeting.starts_at)
+            return _skip(user, SkipReason.BUSY, f"another meeting at {at}")
+    return None
+
+
+def _skip(user: User, reason: SkipReason, detail: str) -> Skip:
+    return Skip(user_id=user.id, reason=reason, detail=detail)

@@ -117,7 +117,7 @@ class Turn:
     user_id: str
     sequence: int
     at: datetime
-    shares: Mapping[int, int] = field(default_factory=dict)  # weighted: member id -> weight
+    shares: Mapping[int, int] = field(default_factory=dict)  # member id -> weight that counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,6 +188,7 @@ class Assignment:
     order_after: tuple[str, ...]
     route: Route | None
     facts: Mapping[str, Any]  # what the decision was given besides the board, as JSON
+    gives_back: GivenBack | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

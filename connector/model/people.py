@@ -68,9 +68,9 @@ class Standing:
 
     received: int = 0  # leads by turn since joining, without those that came back
     owed: int = 0  # strict: turns to serve before the rotation; negative: had in advance
-    balance: int = 0  # weighted: share minus leads when shares last changed, in 1/LEAD of a lead
-    taken: int = 0  # weighted: leads since then
-    share: int = 0  # weighted: the weight that counts since then; 0: was not able
+    balance: int = 0  # fair share minus leads when shares last changed, in 1/LEAD of a lead
+    taken: int = 0  # leads by turn since then
+    share: int = 0  # the weight that counts since then; 0: was not able
     in_period: int = 0  # least_assigned: leads in the pool's period
     last_turn: int = 0  # sequence of the last lead by turn
     away: bool = False  # least_assigned: was away when the pool last decided
@@ -143,7 +143,7 @@ class Board:
     pool: Pool
     last_assigned_member_id: int | None = None  # strict goes on behind this member
     last_sequence: int = 0
-    turns: int = 0  # weighted: decisions since shares last changed
+    turns: int = 0  # leads by turn since shares last changed
     period_start: datetime | None = None  # least_assigned: the period that ``in_period`` counts
     fallback_user: User | None = None
     # Moments of leads that count towards quotas, by user id, oldest first, of the last 26 hours.

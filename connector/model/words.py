@@ -175,3 +175,15 @@ class EntryKind(StrEnum):
     EDITED = "edited"  # what an edit changed in pool, members or users
     RETURNED = "returned"  # a turn came back outside of a decision
     AMENDED = "amended"  # a decision was replaced under its own sequence
+
+
+class Scope(StrEnum):
+    """What an API token may do; each scope may also do what those before it may."""
+
+    READ = "read"
+    ASSIGN = "assign"  # assign leads, pass them on, take them back
+    ADMIN = "admin"
+
+    def covers(self, needed: Scope) -> bool:
+        """Tell whether this scope may do what asks for the other."""
+        return list(Scope).index(self) >= list(Scope).index(needed)

@@ -2,32 +2,96 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
-from datetime import datetime
+from collections.abc import Iterable, Sequence
+from itertools import zip_longest
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, insert, or_, select, update
+from sqlalchemy import ColumnElement, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
 from connector.errors import StoreUnavailable
-from connector.model import Assignment, Decision, Record, Status, WriteBack
-from connector.store.assignment_rows import assignment_of, row_of
+from connector.model import Assignment, Board, Decision, WriteBack
+from connector.store.assignment_rows import assignment_of, read, row_of, select_rows
 from connector.store.database import Session, chunks
-from connector.store.tables import assignments, users
+from connector.store.history import all_rows, at_sequence, history, rows_between
+from connector.store.lookups import (
+    Found,
+    by_company,
+    by_domain,
+    by_email,
+    by_type,
+    find,
+    last_of_leads,
+)
+from connector.store.tables import assignments
+from connector.store.waiting import (
+    all_held,
+    held,
+    held_slots,
+    leave,
+    poolless_held,
+    pools_with_held,
+)
 
-_HAD_A_USER = (Status.ASSIGNED, Status.KEPT, Status.REASSIGNED)
+__all__ = [
+    "Found",
+    "all_held",
+    "all_rows",
+    "amend",
+    "at_sequence",
+    "by_company",
+    "by_domain",
+    "by_email",
+    "current_of_leads",
+    "current_of_records",
+    "current_of_user",
+    "find",
+    "get",
+    "held",
+    "held_slots",
+    "history",
+    "last_of_leads",
+    "leave",
+    "poolless_held",
+    "pools_with_held",
+    "record",
+    "rows_between",
+    "set_write_back",
+    "uncount",
+]
+
+# What an amendment replaces: the outcome, not who asked for it and when.
+_OUTCOME = (
+    "status",
+    "reason",
+    "sticky_step",
+    "user_id",
+    "owner_id",
+    "member_id",
+    "sticky_user_id",
+    "counted",
+    "write_back",
+    "trace",
+)
 
 
 def record(
-    session: Session, decisions: Sequence[Decision], *, first_sequence: int | None
+    session: Session,
+    decisions: Sequence[Decision],
+    *,
+    first_sequence: int | None,
+    boards: Sequence[Board] = (),
 ) -> list[Assignment]:
     """Write one history row for each decision, in order; earlier rows of their leads step back.
 
     All decisions belong to one pool, whose lock is held, and sequences count up from
-    ``first_sequence``; it is None for decisions without a pool. An earlier row is one of the same
-    lead in the same pool or without a pool, or of the same CRM record anywhere; its write, if still
-    pending, is no longer expected. Raises ``StoreUnavailable`` when another pool recorded the same
-    CRM record in the same moment: try again.
+    ``first_sequence``; it is None for decisions without a pool. ``boards`` are those that the
+    decisions were made from, one for each; a decision that no board was asked for needs none.
+
+    An earlier row is one of the same lead in the same pool or without a pool, or of the same CRM
+    record anywhere; its write, if still pending, is no longer expected. A row that a decision gives
+    back no longer counts towards quotas. Raises ``StoreUnavailable`` when another pool recorded the
+    same CRM record in the same moment: try again.
     """
     if not decisions:
         return []
@@ -36,8 +100,11 @@ def record(
         raise ValueError("record() takes the decisions of one pool at a time")
     if (first_sequence is None) != (pool_id is None):
         raise ValueError("decisions of a pool need a first sequence, others have none")
+    if boards and len(boards) != len(decisions):
+        raise ValueError("give the board of each decision, or none")
     _supersede(session, pool_id, decisions)
-    rows = [row_of(decision, number) for number, decision in enumerate(decisions)]
+    uncount(session, [made.gives_back.assignment_id for made in decisions if made.gives_back])
+    rows = [row_of(made, board=board) for made, board in zip_longest(decisions, boards)]
     if first_sequence is not None:
         for number, row in enumerate(rows):
             row["sequence"] = first_sequence + number
@@ -54,18 +121,19 @@ def record(
     return [assignment_of(row, names.get(row["user_id"])) for row in rows]
 
 
-def amend(session: Session, assignment_id: str, decision: Decision) -> Assignment:
+def amend(
+    session: Session, assignment_id: str, decision: Decision, board: Board | None
+) -> Assignment:
     """Put a new decision in the place of a recorded one: same id, sequence, lead and moment.
 
     For an owner whom the CRM refused. The pool's lock is held. Raises ``LookupError`` for an
     unknown id.
     """
-    changed = row_of(decision, 0)
-    columns = ("status", "reason", "sticky_step", "user_id", "owner_id", "member_id", "write_back")
+    changed = row_of(decision, board=board)
     session.execute(
         update(assignments)
         .where(assignments.c.id == assignment_id)
-        .values({column: changed[column] for column in columns} | {"trace": changed["trace"]})
+        .values({column: changed[column] for column in _OUTCOME})
     )
     amended = get(session, assignment_id)
     if amended is None:
@@ -75,7 +143,7 @@ def amend(session: Session, assignment_id: str, decision: Decision) -> Assignmen
 
 def get(session: Session, assignment_id: str) -> Assignment | None:
     """Read one row."""
-    return next(iter(_read(session, _rows().where(assignments.c.id == assignment_id))), None)
+    return next(iter(read(session, select_rows().where(assignments.c.id == assignment_id))), None)
 
 
 def current_of_leads(
@@ -84,12 +152,12 @@ def current_of_leads(
     """Read the row that speaks for each lead in this pool (None: without a pool), by lead id."""
     found: dict[str, Assignment] = {}
     for chunk in chunks(sorted(set(lead_ids))):
-        query = _rows().where(
+        query = select_rows().where(
             assignments.c.current,
             assignments.c.pool_id == pool_id,
             assignments.c.lead_id.in_(chunk),
         )
-        found |= {row.lead_id: row for row in _read(session, query)}
+        found |= {row.lead_id: row for row in read(session, query)}
     return found
 
 
@@ -99,118 +167,35 @@ def current_of_records(
     """Read the row that speaks for each CRM record, in whatever pool, by record id."""
     found: dict[str, Assignment] = {}
     for chunk in chunks(sorted(set(record_ids))):
-        query = _rows().where(
+        query = select_rows().where(
             assignments.c.current,
             assignments.c.connection == connection,
             assignments.c.object_type == object_type,
             assignments.c.record_id.in_(chunk),
         )
-        found |= {row.record.id: row for row in _read(session, query) if row.record}
+        found |= {row.record.id: row for row in read(session, query) if row.record}
     return found
 
 
-def earlier_users(
-    session: Session, lead_ids: Iterable[str], records: Iterable[Record]
-) -> dict[str, str]:
-    """Find the user of the newest row that gave each lead to one, in any pool: lead id → user id.
-
-    A record's answer stands under ``record.lead_id``.
-    """
-    columns = assignments.c
-    newest: dict[str, str] = {}
-    given = (
-        select(columns.lead_id, columns.record_id, columns.user_id)
-        .where(columns.user_id.is_not(None), columns.status.in_(_HAD_A_USER))
-        .order_by(columns.assigned_at, columns.id)  # the newest overwrites
+def current_of_user(
+    session: Session, pool_id: str, user_id: str, limit: int, *, after_sequence: int = 0
+) -> list[Assignment]:
+    """Read the rows by which a user has leads of this pool, oldest first, behind a sequence."""
+    query = select_rows().where(
+        assignments.c.current,
+        assignments.c.pool_id == pool_id,
+        assignments.c.user_id == user_id,
+        assignments.c.sequence > after_sequence,
     )
-    for chunk in chunks(sorted(set(lead_ids))):
-        for row in session.execute(given.where(columns.lead_id.in_(chunk))):
-            newest[row.lead_id] = row.user_id
-    for connection, object_type, ids in _by_type(records):
-        for chunk in chunks(ids):
-            query = given.where(
-                columns.connection == connection,
-                columns.object_type == object_type,
-                columns.record_id.in_(chunk),
-            )
-            for row in session.execute(query):
-                record = Record(connection=connection, object_type=object_type, id=row.record_id)
-                newest[record.lead_id] = row.user_id
-    return newest
+    return read(session, query.order_by(assignments.c.sequence).limit(limit))
 
 
-def find(session: Session, assignment_ids: Iterable[str]) -> dict[str, Assignment]:
-    """Read rows by id."""
-    found: dict[str, Assignment] = {}
+def uncount(session: Session, assignment_ids: Iterable[str]) -> None:
+    """Let these rows no longer count towards quotas."""
     for chunk in chunks(sorted(set(assignment_ids))):
-        query = _rows().where(assignments.c.id.in_(chunk))
-        found |= {row.id: row for row in _read(session, query)}
-    return found
-
-
-def held(
-    session: Session, pool_id: str, *, connections: Collection[str | None], limit: int
-) -> list[Assignment]:
-    """Read the leads of these connections that wait in this pool, oldest first.
-
-    None among ``connections`` stands for leads without a CRM record.
-    """
-    connection = assignments.c.connection
-    named = connection.in_([name for name in connections if name is not None])
-    of_these = or_(named, connection.is_(None)) if None in connections else named
-    query = _rows().where(_waits(), assignments.c.pool_id == pool_id, of_these)
-    return _read(session, query.order_by(assignments.c.sequence).limit(limit))
-
-
-def poolless_held(session: Session, *, after: str, limit: int) -> list[Assignment]:
-    """Read the leads that wait without a pool, oldest first, behind the id ``after``."""
-    query = _rows().where(_waits(), assignments.c.pool_id.is_(None))
-    return _read(session, _behind(query, after, limit))
-
-
-def leave_poolless(session: Session, assignment_ids: Iterable[str]) -> None:
-    """Take rows out of the queue without a pool: their leads have a row in a pool now."""
-    for chunk in chunks(sorted(set(assignment_ids))):
-        here = assignments.c.id.in_(chunk) & assignments.c.pool_id.is_(None)
-        session.execute(update(assignments).where(here).values(current=False))
-
-
-def all_held(session: Session, *, after: str, limit: int) -> list[Assignment]:
-    """Read the leads that wait, with a pool or without, oldest first, behind the id ``after``."""
-    return _read(session, _behind(_rows().where(_waits()), after, limit))
-
-
-def pools_with_held(session: Session) -> list[str]:
-    """List the pools in which leads wait."""
-    query = select(assignments.c.pool_id).where(_waits(), assignments.c.pool_id.is_not(None))
-    return list(session.scalars(query.distinct().order_by(assignments.c.pool_id)))
-
-
-def history(
-    session: Session,
-    pool_id: str,
-    *,
-    lead_id: str | None = None,
-    user_id: str | None = None,
-    since: datetime | None = None,
-    until: datetime | None = None,
-    before_sequence: int | None = None,
-    limit: int = 100,
-) -> list[Assignment]:
-    """Read a pool's rows, newest first; ``since`` is inclusive, ``until`` is not."""
-    columns = assignments.c
-    query = _rows().where(columns.pool_id == pool_id)
-    if lead_id is not None:
-        query = query.where(columns.lead_id == lead_id)
-    if user_id is not None:
-        query = query.where(columns.user_id == user_id)
-    if since is not None:
-        query = query.where(columns.assigned_at >= since)
-    if until is not None:
-        query = query.where(columns.assigned_at < until)
-    if before_sequence is not None:
-        query = query.where(columns.sequence < before_sequence)
-    return _read(session, query.order_by(columns.sequence.desc()).limit(limit))
+        session.execute(
+            update(assignments).where(assignments.c.id.in_(chunk)).values(counted=False)
+        )
 
 
 def set_write_back(session: Session, assignment_ids: Iterable[str], write_back: WriteBack) -> None:
@@ -231,7 +216,7 @@ def _supersede(session: Session, pool_id: str | None, decisions: Sequence[Decisi
     for chunk in chunks(lead_ids):
         query = select(columns.id).where(columns.current, columns.lead_id.in_(chunk), or_(*of_lead))
         earlier.update(session.scalars(query))
-    for connection, object_type, ids in _by_type(d.lead.record for d in decisions):
+    for connection, object_type, ids in by_type(d.lead.record for d in decisions):
         for chunk in chunks(ids):
             query = select(columns.id).where(
                 columns.current,
@@ -262,30 +247,3 @@ def _let_the_last_speak(rows: list[dict[str, Any]]) -> None:
         row["current"] = not seen
         leads.add(row["lead_id"])
         records.add(record)
-
-
-def _by_type(records: Iterable[Record | None]) -> list[tuple[str, str, list[str]]]:
-    groups: dict[tuple[str, str], set[str]] = {}
-    for record in records:
-        if record:
-            groups.setdefault((record.connection, record.object_type), set()).add(record.id)
-    return [(*key, sorted(groups[key])) for key in sorted(groups)]
-
-
-def _rows() -> Select[Any]:
-    return select(assignments, users.c.name.label("user_name")).join_from(
-        assignments, users, users.c.id == assignments.c.user_id, isouter=True
-    )
-
-
-def _behind(query: Select[Any], after: str, limit: int) -> Select[Any]:
-    # Ids begin with the moment, so their order is that of the history.
-    return query.where(assignments.c.id > after).order_by(assignments.c.id).limit(limit)
-
-
-def _waits() -> ColumnElement[bool]:
-    return assignments.c.current & (assignments.c.status == Status.HELD)
-
-
-def _read(session: Session, query: Select[Any]) -> list[Assignment]:
-    return [assignment_of(row._mapping, row.user_name) for row in session.execute(query)]

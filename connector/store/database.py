@@ -120,6 +120,18 @@ class Database:
                 if self.is_sqlite:
                     driver.execute("PRAGMA foreign_keys=ON")
 
+    @contextmanager
+    def snapshot(self) -> Iterator[Session]:
+        """Run one transaction that reads, from first to last, one moment of the database.
+
+        Raises like ``write``.
+        """
+        reading = self._reading
+        if not self.is_sqlite:  # there a transaction that reads sees one moment anyway
+            reading = reading.execution_options(isolation_level="REPEATABLE READ")
+        with _translated(), Session(reading, autoflush=False) as session:
+            yield session
+
     def close(self) -> None:
         """Close all connections. The next transaction opens new ones."""
         self.engine.dispose()

@@ -29,6 +29,7 @@ class WantedOwner:
     record_id: str
     owner_id: str
     assignment_id: str
+    replaces: str | None = None  # the owner id of ours that may be written over
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +42,7 @@ class OutboxItem:
     record_id: str
     owner_id: str
     assignment_id: str
+    replaces: str | None
     version: int
     status: str  # ready, done, kept, dead, withdrawn
     attempts: int  # as taken by `due`: this one included
@@ -68,6 +70,7 @@ def add(session: Session, wanted: Sequence[WantedOwner], now: datetime) -> None:
             "record_id": key[2],
             "owner_id": newest[key].owner_id,
             "assignment_id": newest[key].assignment_id,
+            "replaces": newest[key].replaces,
             "status": "ready",
             "due_at": now,
             "created_at": now,
@@ -81,6 +84,7 @@ def add(session: Session, wanted: Sequence[WantedOwner], now: datetime) -> None:
             set_={
                 "owner_id": fresh.excluded.owner_id,
                 "assignment_id": fresh.excluded.assignment_id,
+                "replaces": fresh.excluded.replaces,
                 "version": outbox.c.version + 1,
                 "status": "ready",
                 "attempts": 0,

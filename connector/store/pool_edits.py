@@ -1,18 +1,20 @@
-"""Making pools and changing who is in them, without moving whose turn is next."""
+"""Making pools and changing them and who is in them; whose turn is next is not decided here."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 from uuid import uuid4
 
-from sqlalchemy import case, delete, insert, update
+from sqlalchemy import DefaultClause, Table, case, delete, insert, update
 
 from connector.errors import BadInput, Conflict, NotFound, Pointer
-from connector.model import Member, Pool, Strategy
+from connector.model import Pool, Strategy
 from connector.store import users
 from connector.store.database import Session, chunks
+from connector.store.fallbacks import check_fallbacks
 from connector.store.tables import pool_members, pool_state, round_robin_pools
 
 _OUT_OF_THE_WAY = 1_000_000
@@ -25,48 +27,63 @@ class NewMember:
     user_id: str
     weight: int = 1
     active: bool = True
+    daily_quota: int | None = None
     name: str | None = None
     email: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberChange:
-    """New values for a member; None leaves the old one."""
+    """New values of a member's columns: ``weight``, ``active``, ``daily_quota``.
+
+    None is no quota, and the default of the others.
+    """
 
     user_id: str
-    weight: int | None = None
-    active: bool | None = None
+    values: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewPool:
+    """A pool to be made: ``values`` are of its columns by name, those left out take defaults."""
+
+    values: Mapping[str, Any]
+    members: Sequence[NewMember] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PoolChange:
-    """What changes in a pool: removed, then added, then updated, then ordered."""
+    """What changes in a pool: its columns; members removed, then added, updated and ordered.
 
-    name: str | None = None
+    None in ``values`` takes back a limit, a zone or a fallback; of a policy it is the default.
+    """
+
+    values: Mapping[str, Any] = field(default_factory=dict)
     remove_members: Sequence[str] = ()
     add_members: Sequence[NewMember] = ()
     update_members: Sequence[MemberChange] = ()
     order: Sequence[str] | None = None  # user ids, each member once
+    redistribute: bool = False  # the leads of those removed; not done here
 
 
-def insert_pool(session: Session, name: str, members: Sequence[NewMember], now: datetime) -> str:
+def insert_pool(session: Session, new: NewPool, now: datetime) -> str:
     """Write a new pool and return its id."""
     pool_id = str(uuid4())
+    _refuse_double(new.members, there=())
+    check_fallbacks(session, pool_id, new.values)
+    row = _columns(round_robin_pools, new.values)
     session.execute(
         insert(round_robin_pools).values(
-            id=pool_id, name=name, strategy=Strategy.STRICT, created_at=now
+            {"strategy": Strategy.STRICT} | row | {"id": pool_id, "created_at": now}
         )
     )
     session.execute(insert(pool_state).values(pool_id=pool_id))
-    _refuse_double(members, there=())
-    _add(session, pool_id, members, first_position=1, now=now)
+    _add(session, pool_id, new.members, first_position=1, now=now)
     return pool_id
 
 
-def apply(
-    session: Session, pool: Pool, cursor: int | None, change: PoolChange, now: datetime
-) -> None:
-    """Write a change of a locked pool whose last assigned member is ``cursor``.
+def apply(session: Session, pool: Pool, change: PoolChange, now: datetime) -> None:
+    """Write a change of a locked pool.
 
     Raises before anything is written, so that all of it happens or nothing.
     """
@@ -82,18 +99,32 @@ def apply(
         raise BadInput(
             f"/order: {detail}", code="order_incomplete", errors=[Pointer("/order", detail)]
         )
-    if change.name is not None:
+    check_fallbacks(session, pool.id, change.values, before=pool.policies)
+    if change.values:
         session.execute(
             update(round_robin_pools)
             .where(round_robin_pools.c.id == pool.id)
-            .values(name=change.name)
+            .values(_columns(round_robin_pools, change.values))
         )
-    _remove(session, pool, gone, cursor)
+    _remove(session, pool, gone)
     last = pool.members[-1].position if pool.members else 0
     _add(session, pool.id, change.add_members, first_position=last + 1, now=now)
     for update_ in change.update_members:
         _update(session, pool.id, update_)
-    _number(session, pool.id, change.order or after)
+    if gone or change.order is not None:
+        _number(session, pool.id, change.order or after)
+
+
+def _columns(table: Table, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Let None be the default of each column that has one."""
+    row = dict(values)
+    for name, value in values.items():
+        default = table.c[name].server_default
+        if value is None and isinstance(default, DefaultClause):
+            row[name] = default.arg
+        elif isinstance(value, tuple):
+            row[name] = list(value)
+    return row
 
 
 def _leaving(pool: Pool, user_ids: Iterable[str]) -> set[str]:
@@ -121,29 +152,10 @@ def _refuse_double(members: Iterable[NewMember], *, there: Iterable[str]) -> Non
         seen.add(member.user_id)
 
 
-def _remove(session: Session, pool: Pool, gone: set[str], cursor: int | None) -> None:
-    if not gone:
-        return
+def _remove(session: Session, pool: Pool, gone: set[str]) -> None:
     ids = [member.id for member in pool.members if member.user.id in gone]
-    if cursor in ids:
-        session.execute(
-            update(pool_state)
-            .where(pool_state.c.pool_id == pool.id)
-            .values(last_assigned_member_id=_before(pool.members, cursor, gone))
-        )
     for chunk in chunks(ids):
         session.execute(delete(pool_members).where(pool_members.c.id.in_(chunk)))
-
-
-def _before(members: Sequence[Member], cursor: int | None, gone: set[str]) -> int | None:
-    """Find the nearest member ahead of the cursor who stays; None lets the rotation start anew."""
-    nearest = None
-    for member in members:
-        if member.id == cursor:
-            break
-        if member.user.id not in gone:
-            nearest = member.id
-    return nearest
 
 
 def _add(
@@ -166,6 +178,7 @@ def _add(
                 "position": position,
                 "weight": new.weight,
                 "active": new.active,
+                "daily_quota": new.daily_quota,
             }
             for position, new in enumerate(members, start=first_position)
         ],
@@ -173,13 +186,11 @@ def _add(
 
 
 def _update(session: Session, pool_id: str, change: MemberChange) -> None:
-    wanted = {"weight": change.weight, "active": change.active}
-    values = {name: value for name, value in wanted.items() if value is not None}
-    if values:
+    if change.values:
         session.execute(
             update(pool_members)
             .where(pool_members.c.pool_id == pool_id, pool_members.c.user_id == change.user_id)
-            .values(values)
+            .values(_columns(pool_members, change.values))
         )
 
 

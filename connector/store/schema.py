@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 from alembic import command
@@ -9,12 +10,15 @@ from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from alembic.util.exc import CommandError
-from sqlalchemy import text
+from sqlalchemy import select, text
 
 from connector.errors import StoreBehind
-from connector.store.database import Database, is_postgres
+from connector.store import journal, pools, tables
+from connector.store.database import Database, Session, is_postgres
 
 _UPGRADE_LOCK = 4_705_911_628_402_517_001  # any number, the same for every process
+
+_LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)  # so that all absences are loaded
 
 
 def upgrade(database: Database) -> None:
@@ -32,6 +36,16 @@ def upgrade(database: Database) -> None:
         current = MigrationContext.configure(connection).get_current_revision()
         _refuse_newer(ScriptDirectory.from_config(configuration), current)
         command.upgrade(configuration, "head")
+        _begin_journals(session)
+
+
+def _begin_journals(session: Session) -> None:
+    """Let the journals of pools begin that are older than journals."""
+    columns = tables.pool_state.c
+    for pool_id in session.scalars(select(columns.pool_id).where(columns.entries == 0)).all():
+        board = pools.board(session, pool_id, now=_LONG_AGO)
+        if board:
+            journal.begin(session, board, at=board.pool.created_at, actor=None)
 
 
 def check(database: Database) -> None:

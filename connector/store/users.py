@@ -1,18 +1,19 @@
-"""Users and their owner ids in each connected CRM."""
+"""Users, their owner ids in each connected CRM, and when they are away."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Any
 
-from sqlalchemy import Row, delete, insert, select, tuple_, update
+from sqlalchemy import delete, insert, select, tuple_, update
 from sqlalchemy.exc import IntegrityError
 
 from connector.errors import Conflict
-from connector.model import User
+from connector.model import Absence, User
 from connector.store.database import Session, chunks, insert_on
+from connector.store.tables import absences as absence_rows
 from connector.store.tables import user_owners, users
+from connector.store.user_rows import absences_of, columns_of, read
 
 
 def get(session: Session, user_id: str) -> User | None:
@@ -20,13 +21,14 @@ def get(session: Session, user_id: str) -> User | None:
     return find(session, [user_id]).get(user_id)
 
 
-def find(session: Session, ids: Iterable[str]) -> dict[str, User]:
-    """Read the users that exist among these ids, by id."""
+def find(session: Session, ids: Iterable[str], *, now: datetime | None = None) -> dict[str, User]:
+    """Read the users that exist among these ids, by id.
+
+    With all their absences; with ``now`` without those that ended more than a day before it.
+    """
     found: dict[str, User] = {}
     for chunk in chunks(sorted(set(ids))):
-        rows = session.execute(select(users).where(users.c.id.in_(chunk))).all()
-        owners = session.execute(select(user_owners).where(user_owners.c.user_id.in_(chunk))).all()
-        found |= from_rows(rows, owners)
+        found |= read(session, chunk, now)
     return found
 
 
@@ -64,14 +66,14 @@ def ensure(
 def put(session: Session, user: User, now: datetime) -> bool:
     """Replace a user, owner ids included, or make it; True when it was made.
 
-    Forgets what a CRM refused: for each owner id that changed and, when the user is active, for
-    all. ``user.refused_by`` is not read. Raises ``Conflict`` (``owner_taken``) when another user
-    has one of the owner ids.
+    Absences stay as they are: ``user.absences`` is not read, nor is ``user.refused_by``. Forgets
+    what a CRM refused: for each owner id that changed and, when the user is active, for all. Raises
+    ``Conflict`` (``owner_taken``) when another user has one of the owner ids.
     """
     made = insert_on(session, users).on_conflict_do_nothing().returning(users.c.id)
-    created = session.execute(made, [_columns(user) | {"created_at": now}]).first() is not None
+    created = session.execute(made, [columns_of(user) | {"created_at": now}]).first() is not None
     if not created:
-        session.execute(update(users).where(users.c.id == user.id).values(_columns(user)))
+        session.execute(update(users).where(users.c.id == user.id).values(columns_of(user)))
     _refuse_taken(session, user)
     kept = select(user_owners).where(user_owners.c.user_id == user.id, user_owners.c.refused)
     still_refused = {
@@ -101,16 +103,10 @@ def put(session: Session, user: User, now: datetime) -> bool:
 
 def listed(session: Session, after: str | None, limit: int) -> list[User]:
     """Read users by id, behind the id ``after``."""
-    query = select(users).order_by(users.c.id).limit(limit)
+    query = select(users.c.id).order_by(users.c.id).limit(limit)
     if after is not None:
         query = query.where(users.c.id > after)
-    rows = session.execute(query).all()
-    found: dict[str, User] = {}
-    for chunk in chunks(rows):
-        ids = [row.id for row in chunk]
-        owners = session.execute(select(user_owners).where(user_owners.c.user_id.in_(ids))).all()
-        found |= from_rows(chunk, owners)
-    return [found[row.id] for row in rows]
+    return list(find(session, session.scalars(query)).values())
 
 
 def refuse(session: Session, user_id: str, connection: str) -> None:
@@ -122,36 +118,34 @@ def refuse(session: Session, user_id: str, connection: str) -> None:
     )
 
 
-def from_rows(rows: Iterable[Row[Any]], owners: Iterable[Row[Any]]) -> dict[str, User]:
-    """Build users from rows of both tables, by id."""
-    owner_ids: dict[str, dict[str, str]] = {}
-    refused: dict[str, set[str]] = {}
-    for row in owners:
-        owner_ids.setdefault(row.user_id, {})[row.connection] = row.owner_id
-        if row.refused:
-            refused.setdefault(row.user_id, set()).add(row.connection)
-    return {
-        row.id: User(
-            id=row.id,
-            name=row.name,
-            email=row.email,
-            active=row.active,
-            time_zone=row.time_zone,
-            owners=owner_ids.get(row.id, {}),
-            refused_by=frozenset(refused.get(row.id, ())),
+def absences(
+    session: Session, user_id: str, after: str | None = None, limit: int | None = None
+) -> list[Absence]:
+    """Read when a user is or was away, by start, behind the absence with the id ``after``."""
+    return absences_of(session, user_id, after, limit)
+
+
+def add_absence(session: Session, user_id: str, absence: Absence) -> None:
+    """Note when a user is away. The user exists."""
+    session.execute(
+        insert(absence_rows).values(
+            id=absence.id,
+            user_id=user_id,
+            starts_at=absence.starts_at,
+            ends_at=absence.ends_at,
+            reason=absence.reason,
         )
-        for row in rows
-    }
+    )
 
 
-def _columns(user: User) -> dict[str, Any]:
-    return {
-        "id": user.id,
-        "name": user.name,
-        "email": user.email,
-        "active": user.active,
-        "time_zone": user.time_zone,
-    }
+def remove_absence(session: Session, user_id: str, absence_id: str) -> bool:
+    """Forget an absence; False when the user has none of this id."""
+    gone = session.execute(
+        delete(absence_rows)
+        .where(absence_rows.c.id == absence_id, absence_rows.c.user_id == user_id)
+        .returning(absence_rows.c.id)
+    )
+    return gone.first() is not None
 
 
 def _refuse_taken(session: Session, user: User) -> None:

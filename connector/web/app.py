@@ -7,7 +7,7 @@ from flask_openapi.openapi import OpenAPI
 from pydantic import ValidationError
 
 from connector import __version__
-from connector.web import docs, problems, service, webhooks
+from connector.web import docs, metrics, problems, service, webhooks
 from connector.web.api import (
     absences,
     assign,
@@ -31,6 +31,7 @@ PARTS = (
     territories.api,
     webhooks.api,
     service.api,
+    metrics.api,
 )
 
 

@@ -35,8 +35,7 @@ def current() -> WebContext:
 
 def actor() -> str:
     """Who makes this request, as journal and history name them: the token's name."""
-    name: str = getattr(g, "actor", "api")
-    return name
+    return str(g.actor)
 
 
 @contextmanager

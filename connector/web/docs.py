@@ -6,11 +6,14 @@ since the page of that package is made for another address and has scripts insid
 
 from __future__ import annotations
 
+import re
 from importlib.resources import files
 from typing import Any
 
 from flask import Blueprint, Response
 from flask_openapi.openapi import OpenAPI
+
+from connector.web import auth
 
 STATIC = files("flask_openapi_swagger") / "templates" / "swagger"
 # Swagger UI sets style attributes and draws its icons as data: images.
@@ -55,9 +58,15 @@ def install(app: OpenAPI) -> None:
 
 def _document(app: OpenAPI) -> dict[str, Any]:
     found: dict[str, Any] = app.api_doc
-    for path in ("/healthz", "/readyz"):
-        # The library promises a 422 everywhere, but these two look at no input.
+    for path in ("/healthz", "/readyz", "/metrics"):
+        # The library promises a 422 everywhere, but these look at no input.
         found["paths"][path]["get"]["responses"].pop("422", None)
+    for rule in app.url_map.iter_rules():
+        path = re.sub("<(.+?)>", r"{\1}", rule.rule)
+        for method, operation in found["paths"].get(path, {}).items():
+            if method.upper() in (rule.methods or ()) and "security" in operation:
+                scope = auth.needed(app.view_functions[rule.endpoint], method.upper())
+                operation["security"] = [{"token": [scope]}]
     return found
 
 

@@ -12,11 +12,21 @@ from pydantic import BaseModel
 
 from connector.web import auth, bodies, problems
 
-SECURITY_SCHEMES: dict[str, Any] = {"token": {"type": "http", "scheme": "bearer"}}
+SECURITY_SCHEMES: dict[str, Any] = {
+    "token": {
+        "type": "http",
+        "scheme": "bearer",
+        "description": (
+            "A token has a scope, and each operation names the one it needs. `read` reads; "
+            "`assign` also assigns leads, passes them on and takes them back; `admin` does all. "
+            "`leadrota token create` makes tokens; LEADROTA_API_TOKEN is an `admin` token."
+        ),
+    }
+}
 _MEANINGS = {
     400: "The body is not JSON",
     401: "A valid token is needed",
-    403: "The delivery comes from another account",
+    403: "The token lacks the scope, or the delivery comes from another account",
     404: "There is no such thing",
     405: "The method is not allowed here",
     409: "It does not fit what is already there",
@@ -42,14 +52,17 @@ def optional(model: type[BaseModel]) -> RequestBody:
 
 
 def blueprint(name: str, *, body_is_optional: bool = False) -> APIBlueprint:
-    """A part of the REST API: behind a token, with JSON bodies."""
+    """A part of the REST API: behind a token, with JSON bodies.
+
+    GET asks for the scope read, all else for admin, unless ``auth.needs`` says otherwise.
+    """
     api = APIBlueprint(
         name,
         __name__,
         url_prefix="/round-robin",
         abp_tags=[{"name": name}],
         abp_security=[{"token": []}],
-        abp_responses=refusals(400, 401, 404, 405, 409, 413, 415, 422, 503),
+        abp_responses=refusals(400, 401, 403, 404, 405, 409, 413, 415, 422, 503),
     )
     api.before_request(auth.require)
     api.before_request(partial(bodies.check, may_be_empty=body_is_optional))

@@ -33,6 +33,7 @@ WORDS = {
     "not_json": (400, "The body is not JSON"),
     "bad_request": (400, "The request cannot be read"),
     "unauthorized": (401, "A valid token is needed"),
+    "scope_missing": (403, "The token may not do this"),
     "not_found": (404, "There is no such thing"),
     "pool_not_found": (404, "There is no such pool"),
     "member_not_found": (404, "The user is no member of the pool"),

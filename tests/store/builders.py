@@ -5,11 +5,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import UTC, datetime
 from typing import Any
+from uuid import uuid4
 
-from sqlalchemy import event
+from sqlalchemy import event, insert
 
 from connector.model import (
     Board,
@@ -17,21 +18,40 @@ from connector.model import (
     EventKind,
     Lead,
     LeadEvent,
-    Member,
     Reason,
     Record,
     Status,
+    Strategy,
+    Turn,
     User,
 )
-from connector.store import assignments, lanes, outbox, pools, users
+from connector.store import assignments, lanes, outbox, pools, tables, users
 from connector.store.database import Database, Session
 
 NOW = datetime(2026, 10, 15, 12, 0, tzinfo=UTC)
+OF_LEAD = {field.name for field in fields(Lead)}
 
 
 def pool_of(session: Session, *user_ids: str, name: str = "SDR") -> str:
     """Make a pool of these users and return its id."""
-    return pools.create(session, name, [pools.NewMember(user_id=u) for u in user_ids], NOW).id
+    members = [pools.NewMember(user_id=user_id) for user_id in user_ids]
+    return pools.create(session, pools.NewPool(values={"name": name}, members=members), NOW).id
+
+
+def board_of(session: Session, pool_id: str) -> Board:
+    """Read the board of a pool that is there."""
+    board = pools.board(session, pool_id, now=NOW)
+    assert board is not None
+    return board
+
+
+def empty_pool(session: Session, pool_id: str = "") -> str:
+    """Make a pool without members, for tests of its history alone, and return its id."""
+    pool_id = pool_id or str(uuid4())
+    pool = {"id": pool_id, "name": "SDR", "strategy": Strategy.STRICT, "created_at": NOW}
+    session.execute(insert(tables.round_robin_pools), [pool])
+    session.execute(insert(tables.pool_state), [{"pool_id": pool_id}])
+    return pool_id
 
 
 def after_cursor(board: Board) -> Member:
@@ -43,29 +63,29 @@ def after_cursor(board: Board) -> Member:
 
 
 def turn(session: Session, pool_id: str, lead_id: str) -> str:
-    """Decide and record one lead as the use case does; return the user."""
-    board = pools.board(session, pool_id, lock=True)
-    assert board is not None
-    member = after_cursor(board)
-    made = decision(pool_id, lead_id, member.user, member_id=member.id)
-    assignments.record(session, [made], first_sequence=board.last_sequence + 1)
-    pools.save_state(
-        session,
-        replace(board, last_assigned_member_id=member.id, last_sequence=board.last_sequence + 1),
-    )
+    """Decide and record one lead under the pool's lock, simply in order; return the user."""
+    pools.lock(session, [pool_id])
+    board = board_of(session, pool_id)
+    members, sequence = board.pool.members, board.last_sequence + 1
+    last = next((m.position for m in members if m.id == board.last_assigned_member_id), 0)
+    member = members[last % len(members)]
+    used = Turn(member_id=member.id, user_id=member.user.id, sequence=sequence, at=NOW)
+    made = decision(pool_id, lead_id, member.user, turn=used)
+    assignments.record(session, [made], first_sequence=sequence)
+    after = replace(board, last_assigned_member_id=member.id, last_sequence=sequence)
+    pools.save(session, board, after)
     return member.user.id
 
 
 def decision(pool_id: str | None, lead_id: str, user: User | None = None, **more: Any) -> Decision:
     """Make a decision: assigned with a user, held without."""
-    lead_fields = ("record", "email", "company", "attributes", "existing_owner", "kind")
-    lead = {name: more.pop(name) for name in lead_fields if name in more}
-    fields: dict[str, Any] = {
+    lead = {name: more.pop(name) for name in OF_LEAD & more.keys()}
+    rest: dict[str, Any] = {
         "status": Status.ASSIGNED if user else Status.HELD,
         "reason": Reason.ROTATION if user else Reason.NO_MEMBER_AVAILABLE,
         "decided_at": NOW,
     }
-    return Decision(lead=Lead(id=lead_id, **lead), pool_id=pool_id, user=user, **(fields | more))
+    return Decision(lead=Lead(id=lead_id, **lead), pool_id=pool_id, user=user, **(rest | more))
 
 
 def contact(record_id: str, connection: str = "hubspot", object_type: str = "contacts") -> Record:
@@ -106,7 +126,7 @@ def want_owners(
             session,
             [
                 decision(
-                    pool_of(session, "u1"),
+                    empty_pool(session),
                     f"{connection}:{object_type}:{record_id}",
                     person,
                     record=contact(record_id, connection, object_type),

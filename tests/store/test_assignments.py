@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -17,24 +19,29 @@ from connector.model import (
     Route,
     Skip,
     SkipReason,
+    Slot,
     Status,
     StickyCheck,
     StickyStep,
+    Turn,
     WriteBack,
 )
 from connector.store import assignments, tables
-from connector.store.assignment_rows import row_of
+from connector.store.assignment_rows import outcome, row_of, with_outcome
 from connector.store.database import Database, Session
-from tests.store.builders import NOW, contact, decision, pool_of, put, user
+from tests import builders
+from tests.store.builders import NOW, contact, decision, empty_pool, put, user
 
 ALICE = user("a", hubspot="5501")
+HOUR = timedelta(hours=1)
+TURN = Turn(member_id=7, user_id="a", sequence=42, at=NOW, shares={7: 3, 9: 1})
 
 
 @pytest.fixture
 def pool_id(database: Database) -> str:
     with database.write() as session:
         put(session, ALICE, user("b"))
-        return pool_of(session, "a", "b")
+        return empty_pool(session)
 
 
 def record(session: Session, first: int, *decisions: Any) -> list[Any]:
@@ -51,12 +58,21 @@ def test_a_decision_comes_back_with_every_reason(database: Database, pool_id: st
         email="x@example.com",
         company="X",
         attributes={"country": "DE", "size": 3},
-        member_id=7,
+        slot=Slot(starts_at=NOW, ends_at=NOW + HOUR),
+        turn=TURN,
+        counted=True,
         reason=Reason.STICKY,
         sticky_step=StickyStep.EARLIER_ASSIGNMENT,
-        skipped=(Skip(user_id="b", reason=SkipReason.NO_OWNER, detail="none in hubspot"),),
+        stands_in_for="b",
+        skipped=(
+            Skip(user_id="b", reason=SkipReason.ABSENT, detail="vacation", until=NOW + HOUR),
+            Skip(user_id="c", reason=SkipReason.NO_OWNER, detail="none in hubspot"),
+        ),
         checks=(StickyCheck(step=StickyStep.EXISTING_OWNER, user_id=None, outcome="no owner"),),
         order=("b", "a"),
+        order_after=("a", "b"),
+        actor="crm",
+        note="as the client asked",
         route=Route(pool_id=pool_id, territory="DACH", passed=("US: country is DE",)),
     )
     with database.write() as session:
@@ -64,10 +80,12 @@ def test_a_decision_comes_back_with_every_reason(database: Database, pool_id: st
     with database.read() as session:
         assert assignments.get(session, row.id) == row
     assert (row.sequence, row.status, row.reason) == (42, Status.ASSIGNED, Reason.STICKY)
-    assert (row.user_id, row.user_name, row.owner_id, row.member_id) == ("a", "A", "5501", 7)
+    assert (row.user_id, row.user_name, row.owner_id) == ("a", "A", "5501")
+    assert (row.turn, row.counted, row.slot) == (TURN, True, made.lead.slot)
+    assert (row.stands_in_for, row.actor, row.note) == ("b", made.actor, made.note)
     assert (row.kind, row.record, row.current) == (LeadKind.MEETING, contact("1"), True)
     assert (row.skipped, row.checks) == (made.skipped, made.checks)
-    assert (row.order, row.route) == (made.order, made.route)
+    assert (row.order, row.order_after, row.route) == (made.order, made.order_after, made.route)
     assert (row.assigned_at, row.write_back) == (NOW, WriteBack.PENDING)
 
 
@@ -76,7 +94,23 @@ def test_a_decision_comes_back_with_every_reason(database: Database, pool_id: st
     [
         ({"record": contact("1")}, "5501", WriteBack.PENDING),
         ({"record": contact("1"), "status": Status.REASSIGNED}, "5501", WriteBack.PENDING),
-        ({"record": contact("1"), "reason": Reason.MANUAL}, "5501", WriteBack.NONE),
+        ({"record": contact("1"), "status": Status.REJECTED}, "5501", WriteBack.PENDING),
+        ({"record": contact("1"), "reason": Reason.MANUAL}, "5501", WriteBack.PENDING),
+        (
+            {
+                "record": contact("1"),
+                "status": Status.REASSIGNED,
+                "reason": Reason.MANUAL,
+                "existing_owner": ExistingOwner(owner_id="77", user=ALICE),
+            },
+            "77",
+            WriteBack.NONE,
+        ),
+        (
+            {"record": contact("1"), "existing_owner": ExistingOwner(owner_id="77")},
+            "5501",
+            WriteBack.PENDING,
+        ),
         ({"record": contact("1", "salesforce")}, None, WriteBack.NONE),
         ({}, None, WriteBack.NONE),
         (
@@ -84,13 +118,23 @@ def test_a_decision_comes_back_with_every_reason(database: Database, pool_id: st
                 "record": contact("1"),
                 "status": Status.KEPT,
                 "reason": Reason.STICKY,
-                "existing_owner": ExistingOwner(owner_id="77"),
+                "existing_owner": ExistingOwner(owner_id="77", user=ALICE),
             },
             "77",
             WriteBack.NONE,
         ),
     ],
-    ids=["assigned", "reassigned", "by hand in the CRM", "no owner there", "no record", "kept"],
+    ids=[
+        "assigned",
+        "reassigned",
+        "rejected: the next one",
+        "by hand here",
+        "by hand in the CRM",
+        "in place of the CRM's owner",
+        "no owner there",
+        "no record",
+        "kept",
+    ],
 )
 def test_an_owner_is_to_be_written_only_when_we_chose_it(
     database: Database,
@@ -102,36 +146,6 @@ def test_an_owner_is_to_be_written_only_when_we_chose_it(
     with database.write() as session:
         (row,) = record(session, 1, decision(pool_id, "x", ALICE, **what))
     assert (row.owner_id, row.write_back) == (owner_id, write_back)
-
-
-def test_sequences_count_up_and_history_is_newest_first(database: Database, pool_id: str) -> None:
-    made = [decision(pool_id, f"L{number}", ALICE) for number in range(5)]
-    with database.write() as session:
-        rows = record(session, 11, *made)
-        assert [row.sequence for row in rows] == [11, 12, 13, 14, 15]
-        assert assignments.history(session, pool_id) == rows[::-1]
-        page = assignments.history(session, pool_id, before_sequence=14, limit=2)
-        assert [row.sequence for row in page] == [13, 12]
-        assert record(session, 16) == []
-
-
-def test_history_is_narrowed_by_lead_user_and_time(database: Database, pool_id: str) -> None:
-    minute = timedelta(minutes=1)
-    people = (ALICE, user("b"), ALICE)
-    made = [
-        decision(pool_id, f"L{n}", person, decided_at=NOW + n * minute)
-        for n, person in enumerate(people)
-    ]
-    with database.write() as session:
-        record(session, 1, *made)
-
-        def leads(**by: Any) -> list[str]:
-            return [row.lead_id for row in assignments.history(session, pool_id, **by)]
-
-        assert leads(lead_id="L1") == ["L1"]
-        assert leads(user_id="a") == ["L2", "L0"]
-        assert leads(since=NOW + minute) == ["L2", "L1"]
-        assert leads(until=NOW + minute) == ["L0"]
 
 
 def test_a_newer_row_of_the_same_lead_speaks_for_it(database: Database, pool_id: str) -> None:
@@ -154,7 +168,7 @@ def test_of_two_rows_of_one_lead_in_one_call_the_last_speaks(
 
 def test_another_pool_keeps_its_own_row_of_the_lead(database: Database, pool_id: str) -> None:
     with database.write() as session:
-        other = pool_of(session, "a", name="other")
+        other = empty_pool(session)
         (first,) = record(session, 1, decision(pool_id, "x", ALICE))
         (second,) = record(session, 1, decision(other, "x", ALICE))
         assert assignments.current_of_leads(session, pool_id, ["x"]) == {"x": first}
@@ -165,7 +179,7 @@ def test_a_newer_row_of_the_same_record_speaks_for_it_in_any_pool(
     database: Database, pool_id: str
 ) -> None:
     with database.write() as session:
-        other = pool_of(session, "a", name="other")
+        other = empty_pool(session)
         (first,) = record(session, 1, decision(pool_id, "x", ALICE, record=contact("1")))
         (second,) = record(session, 1, decision(other, "y", ALICE, record=contact("1")))
         found = assignments.current_of_records(session, "hubspot", "contacts", ["1", "2"])
@@ -193,7 +207,7 @@ def test_a_lead_held_without_a_pool_no_longer_waits_once_a_pool_took_it(
 
 def test_held_leads_wait_in_order_until_they_are_given(database: Database, pool_id: str) -> None:
     with database.write() as session:
-        other = pool_of(session, "a", name="other")
+        other = empty_pool(session)
         record(session, 1, *(decision(pool_id, lead) for lead in "zab"))
         record(session, 4, decision(pool_id, "given", ALICE))
         record(session, 1, decision(other, "given", ALICE))
@@ -206,23 +220,71 @@ def test_held_leads_wait_in_order_until_they_are_given(database: Database, pool_
         assert assignments.pools_with_held(session) == []
 
 
-def test_the_earlier_user_is_the_newest_of_any_pool(database: Database, pool_id: str) -> None:
+def test_a_row_that_a_newer_one_of_the_pool_replaces_no_longer_counts(
+    database: Database, pool_id: str
+) -> None:
     with database.write() as session:
-        other = pool_of(session, "a", name="other")
-        record(session, 1, decision(pool_id, "x", ALICE, record=contact("1")))
-        later = NOW + timedelta(seconds=1)
-        record(session, 1, decision(other, "x", user("b"), decided_at=later))
-        record(session, 2, decision(other, "x", decided_at=later + timedelta(seconds=1)))
-        found = assignments.earlier_users(session, ["x", "y"], [contact("1"), contact("2")])
-    assert found == {"x": "b", "hubspot:contacts:1": "a"}
+        other = empty_pool(session)
+        counted = {"counted": True, "record": contact("1")}
+        (there,) = record(session, 1, decision(other, "x", ALICE, **counted))
+        (here,) = record(session, 1, decision(pool_id, "x", ALICE, **counted))
+        twice = (decision(pool_id, "x", ALICE, **counted), decision(pool_id, "x", ALICE, **counted))
+        first, last = record(session, 2, *twice)
+        found = assignments.find(session, [there.id, here.id, first.id, last.id])
+    assert [found[row.id].counted for row in (there, here, first, last)] == [
+        True,  # another pool took the lead over: what it cost there is settled there
+        False,
+        False,
+        True,
+    ]
+    assert (first.counted, last.counted) == (False, True)
+
+
+def test_the_board_of_each_decision_is_given_or_none(database: Database, pool_id: str) -> None:
+    with database.write() as session, pytest.raises(ValueError, match="board of each decision"):
+        assignments.record(
+            session,
+            [decision(pool_id, "x"), decision(pool_id, "y")],
+            first_sequence=1,
+            boards=[builders.strict("A")],
+        )
+
+
+def test_rows_of_one_moment_have_ids_in_the_order_they_were_made(
+    database: Database, pool_id: str
+) -> None:
+    made: list[str] = []
+    with database.write() as session:
+        for first in range(1, 40, 4):
+            names = [f"L{number}" for number in range(first, first + 4)]
+            made += [
+                row.id for row in record(session, first, *(decision(pool_id, n) for n in names))
+            ]
+    assert made == sorted(made)
+
+
+def test_the_current_rows_of_a_user_come_oldest_first(database: Database, pool_id: str) -> None:
+    with database.write() as session:
+        other = empty_pool(session)
+        record(session, 1, decision(other, "there", ALICE))
+        record(session, 1, *(decision(pool_id, lead, ALICE) for lead in "zyx"))
+        record(session, 4, decision(pool_id, "y", user("b")))
+        rows = assignments.current_of_user(session, pool_id, "a", 10)
+        assert [row.lead_id for row in rows] == ["z", "x"]
+        assert assignments.current_of_user(session, pool_id, "a", 1) == rows[:1]
+        behind = assignments.current_of_user(session, pool_id, "a", 10, after_sequence=1)
+        assert behind == rows[1:]
 
 
 def test_an_amended_row_keeps_its_place(database: Database, pool_id: str) -> None:
     bob = user("b", hubspot="5502")
     skip = Skip(user_id="a", reason=SkipReason.REFUSED_BY_CRM)
     with database.write() as session:
-        (row,) = record(session, 1, decision(pool_id, "x", ALICE, record=contact("1")))
-        later = NOW + timedelta(hours=1)
+        asked = decision(pool_id, "x", ALICE, record=contact("1"), actor="kim", note="please")
+        (row,) = record(session, 1, asked)
+        later = NOW + HOUR
+        turn = Turn(member_id=9, user_id="b", sequence=1, at=later)
+        board = replace(builders.strict("B"), elsewhere={"b": (NOW,)})
         amended = assignments.amend(
             session,
             row.id,
@@ -231,24 +293,49 @@ def test_an_amended_row_keeps_its_place(database: Database, pool_id: str) -> Non
                 "x",
                 bob,
                 record=contact("1"),
-                member_id=9,
+                turn=turn,
+                counted=True,
                 skipped=(skip,),
                 order=("a", "b"),
                 decided_at=later,
+                actor="somebody else",
             ),
+            board,
         )
     assert (amended.id, amended.sequence, amended.assigned_at) == (row.id, 1, NOW)
     assert (amended.user_id, amended.user_name, amended.owner_id) == ("b", "b".upper(), "5502")
-    assert (amended.member_id, amended.skipped, amended.order) == (9, (skip,), ("a", "b"))
-    assert amended.write_back is WriteBack.PENDING
+    assert (amended.turn, amended.skipped, amended.order) == (turn, (skip,), ("a", "b"))
+    assert (amended.write_back, amended.counted) == (WriteBack.PENDING, True)
+    assert (amended.actor, amended.note) == ("kim", "please")
+    assert amended.facts == {"elsewhere": {"b": [NOW.isoformat()]}}
+
+
+def test_an_amended_row_can_be_seen_as_it_was(database: Database, pool_id: str) -> None:
+    made = decision(
+        pool_id,
+        "x",
+        ALICE,
+        turn=TURN,
+        counted=True,
+        stands_in_for="b",
+        order=("a", "b"),
+        skipped=(Skip(user_id="b", reason=SkipReason.BUSY, until=NOW + HOUR),),
+        anew="its owner was cleared",
+    )
+    with database.write() as session:
+        (row,) = record(session, 1, made)
+        was = json.loads(json.dumps(outcome(row)))
+        amended = assignments.amend(session, row.id, decision(pool_id, "x"), None)
+    assert with_outcome(amended, was) == replace(row, user_name=None)
+    assert with_outcome(amended, was) != amended
 
 
 def test_the_write_back_of_many_rows_is_noted(database: Database, pool_id: str) -> None:
     with database.write() as session:
         rows = record(session, 1, *(decision(pool_id, lead, ALICE) for lead in "xyz"))
         assignments.set_write_back(session, [rows[0].id, rows[2].id], WriteBack.DONE)
-        found = assignments.history(session, pool_id)
-    assert [row.write_back for row in found] == ["done", "none", "done"]
+        found = assignments.find(session, [row.id for row in rows])
+    assert [found[row.id].write_back for row in rows] == ["done", "none", "done"]
 
 
 def test_decisions_of_two_pools_are_not_recorded_in_one_call(
@@ -292,10 +379,8 @@ def test_the_database_itself_refuses(
     database: Database, pool_id: str, first: Mapping[str, Any], second: Mapping[str, Any]
 ) -> None:
     def raw(number: int, fields: Mapping[str, Any]) -> dict[str, Any]:
-        row = row_of(
-            decision(pool_id, f"L{number}", ALICE, record=contact(str(number * 9))), number
-        )
-        return row | fields
+        made = decision(pool_id, f"L{number}", ALICE, record=contact(str(number * 9)))
+        return row_of(made, board=None) | fields
 
     with database.write() as session:
         session.execute(insert(tables.assignments), [raw(1, first)])

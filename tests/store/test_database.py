@@ -15,7 +15,17 @@ from connector.errors import BadSettings, StoreUnavailable
 from connector.model import Decision
 from connector.store import assignments, lanes, pools, users
 from connector.store.database import Database, connect
-from tests.store.builders import NOW, contact, decision, pool_of, put, run_all, turn, user
+from tests.store.builders import (
+    NOW,
+    board_of,
+    contact,
+    decision,
+    pool_of,
+    put,
+    run_all,
+    turn,
+    user,
+)
 
 
 def test_a_finished_write_is_there_and_a_failed_one_is_not(database: Database) -> None:
@@ -60,7 +70,11 @@ def test_an_address_that_cannot_work_is_refused_without_repeating_it(url: str) -
 def test_moments_come_back_as_aware_utc(database: Database) -> None:
     berlin = timezone(timedelta(hours=2))
     with database.write() as session:
-        pools.create(session, "SDR", [], datetime(2026, 10, 15, 14, 0, 0, 123456, tzinfo=berlin))
+        pools.create(
+            session,
+            pools.NewPool(values={"name": "SDR"}),
+            datetime(2026, 10, 15, 14, 0, 0, 123456, tzinfo=berlin),
+        )
     with database.read() as session:
         (pool,) = pools.listed(session, None, 10)
     assert pool.created_at == datetime(2026, 10, 15, 12, 0, 0, 123456, tzinfo=UTC)
@@ -69,7 +83,7 @@ def test_moments_come_back_as_aware_utc(database: Database) -> None:
 
 def test_a_naive_moment_is_refused(database: Database) -> None:
     with pytest.raises(Exception, match="has no time zone"), database.write() as session:
-        pools.create(session, "SDR", [], NOW.replace(tzinfo=None))
+        pools.create(session, pools.NewPool(values={"name": "SDR"}), NOW.replace(tzinfo=None))
 
 
 def test_text_that_postgresql_cannot_hold_does_not_stop_the_lead(database: Database) -> None:
@@ -205,11 +219,10 @@ def test_decisions_of_one_pool_never_overlap(database: Database) -> None:
         other.close()
     with database.read() as session:
         rows = assignments.history(session, pool_id, limit=1000)
-        board = pools.board(session, pool_id, lock=False)
+        board = board_of(session, pool_id)
     total = THREADS * EACH
     assert [row.sequence for row in rows] == list(range(total, 0, -1))
     assert [row.user_id for row in reversed(rows)] == [("a", "b", "c")[n % 3] for n in range(total)]
-    assert board is not None
     assert board.last_sequence == total
 
 

@@ -29,7 +29,9 @@ def written(session: Session, assignment_id: str) -> WriteBack:
     return row.write_back
 
 
-def want_another(session: Session, assignment_id: str, owner_id: str = "new") -> None:
+def want_another(
+    session: Session, assignment_id: str, owner_id: str = "new", replaces: str | None = None
+) -> None:
     outbox.add(
         session,
         [
@@ -39,6 +41,7 @@ def want_another(session: Session, assignment_id: str, owner_id: str = "new") ->
                 record_id="1",
                 owner_id=owner_id,
                 assignment_id=assignment_id,
+                replaces=replaces,
             )
         ],
         LATER,
@@ -64,6 +67,16 @@ def test_a_newer_wish_replaces_the_older_one(database: Database) -> None:
         (second,) = due(session)
         assert (second.id, second.version, second.owner_id) == (first.id, 2, "new")
         assert (second.attempts, second.failing_since, second.last_error) == (1, None, None)
+
+
+def test_the_owner_that_may_be_written_over_is_handed_on(database: Database) -> None:
+    with database.write() as session:
+        (assignment_id,) = want_owners(session, "1")
+        assert [item.replaces for item in due(session)] == [None]
+        want_another(session, assignment_id, replaces="5501")
+        assert [item.replaces for item in due(session)] == ["5501"]
+        want_another(session, assignment_id)
+        assert [item.replaces for item in due(session)] == [None]
 
 
 def test_the_last_of_two_wishes_in_one_call_wins(database: Database) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import time, timedelta
 
 import pytest
 
 from connector.errors import Conflict
-from connector.model import User
+from connector.model import Absence, Presence, User, WorkingHours
 from connector.store import users
 from connector.store.database import Database
 from tests.store.builders import NOW, put, user
@@ -19,7 +20,14 @@ def test_a_user_comes_back_as_it_was_put(database: Database) -> None:
         name="Alice",
         email="alice@example.com",
         active=False,
+        status=Presence.AWAY,
         time_zone="Europe/Berlin",
+        working_hours=(
+            WorkingHours(days=(0, 1, 4), start=time(9), end=time(17, 30)),
+            WorkingHours(days=(5,), start=time(22), end=time(0)),
+        ),
+        holidays="DE-BY",
+        daily_quota=0,
         owners={"hubspot": "1", "salesforce": "005A"},
     )
     with database.write() as session:
@@ -106,3 +114,61 @@ def test_more_users_than_one_statement_takes_are_found(database: Database) -> No
     with database.write() as session:
         users.ensure(session, [(user_id, None, None) for user_id in ids], NOW)
         assert list(users.find(session, ids)) == ids
+
+
+def absence(name: str, start: int, end: int) -> Absence:
+    return Absence(
+        id=name,
+        starts_at=NOW + timedelta(hours=start),
+        ends_at=NOW + timedelta(hours=end),
+        reason="vacation",
+    )
+
+
+def test_absences_come_with_the_user_by_start_and_stay_when_the_user_is_put_again(
+    database: Database,
+) -> None:
+    late, early, same = absence("a", 5, 6), absence("b", 1, 9), absence("c", 1, 2)
+    with database.write() as session:
+        put(session, user("u1"), user("u2"))
+        for one in (late, same, early):
+            users.add_absence(session, "u1", one)
+        put(session, replace(user("u1"), absences=(absence("d", 0, 1),)))
+        people = users.find(session, ["u1", "u2"])
+    assert people["u1"].absences == (early, same, late)
+    assert people["u2"].absences == ()
+
+
+def test_absences_that_are_long_over_are_left_out_when_a_moment_is_given(
+    database: Database,
+) -> None:
+    over, lately = absence("over", -30, -25), absence("lately", -30, -23)
+    with database.write() as session:
+        put(session, user("u1"))
+        users.add_absence(session, "u1", over)
+        users.add_absence(session, "u1", lately)
+        assert users.find(session, ["u1"], now=NOW)["u1"].absences == (lately,)
+        assert users.absences(session, "u1") == [lately, over]
+
+
+def test_absences_are_listed_in_pages(database: Database) -> None:
+    all_of_them = [
+        absence(name, start, 9) for name, start in zip("bdaec", (1, 1, 2, 2, 2), strict=True)
+    ]
+    with database.write() as session:
+        put(session, user("u1"))
+        for one in all_of_them:
+            users.add_absence(session, "u1", one)
+        first = users.absences(session, "u1", None, 2)
+        rest = users.absences(session, "u1", first[-1].id, 10)
+    assert [one.id for one in first + rest] == list("bdace")
+
+
+def test_an_absence_is_removed_only_from_its_own_user(database: Database) -> None:
+    with database.write() as session:
+        put(session, user("u1"), user("u2"))
+        users.add_absence(session, "u1", absence("a", 1, 2))
+        assert users.remove_absence(session, "u2", "a") is False
+        assert users.remove_absence(session, "u1", "a") is True
+        assert users.remove_absence(session, "u1", "a") is False
+        assert users.absences(session, "u1") == []

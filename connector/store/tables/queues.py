@@ -42,6 +42,7 @@ inbox = Table(
     one_of("status", ("ready", "done", "ignored", "dead")),
     in_range("attempts", ">= 0"),
     index("ix_inbox_ready", "connection", "id", where="status = 'ready'"),
+    index("ix_inbox_dead", "connection", "id", where="status = 'dead'"),
     sqlite_autoincrement=True,
 )
 
@@ -69,6 +70,7 @@ outbox = Table(
     in_range("version", ">= 1"),
     in_range("attempts", ">= 0"),
     index("ix_outbox_ready", "connection", "id", where="status = 'ready'"),
+    index("ix_outbox_dead", "connection", "id", where="status = 'dead'"),
     index("ix_outbox_assignment_id", "assignment_id"),
     sqlite_autoincrement=True,
 )

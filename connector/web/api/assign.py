@@ -11,10 +11,10 @@ from flask import Response
 from connector import dispatch
 from connector.dispatch import Refused
 from connector.errors import BadInput, Conflict, Pointer
-from connector.model import Assignment, Lead, Record, Slot, Status, User
+from connector.model import Assignment, Lead, Record, Scope, Slot, Status, User
 from connector.store import users
 from connector.store.database import Session
-from connector.web import answers, presentation, schemas
+from connector.web import answers, auth, presentation, schemas
 from connector.web.context import current, reading
 from connector.web.documented import blueprint
 from connector.web.idempotency import once
@@ -24,6 +24,7 @@ OUTCOMES: dict[str | int | HTTPStatus, Any] = {200: answers.Assigned, 202: answe
 
 
 @api.post("/pools/<pool_id>/assign", responses=OUTCOMES)
+@auth.needs(Scope.ASSIGN)
 @once
 def assign_in_pool(session: Session, path: schemas.PoolPath, body: schemas.NewLead) -> Response:
     """Assign a lead within a pool; 202 when it is held."""
@@ -33,6 +34,7 @@ def assign_in_pool(session: Session, path: schemas.PoolPath, body: schemas.NewLe
 
 
 @api.post("/pools/<pool_id>/assign/batch", responses={200: answers.Batch})
+@auth.needs(Scope.ASSIGN)
 @once
 def assign_batch(session: Session, path: schemas.PoolPath, body: schemas.NewLeads) -> Response:
     """Assign leads within a pool, one after the other in one transaction."""
@@ -42,6 +44,7 @@ def assign_batch(session: Session, path: schemas.PoolPath, body: schemas.NewLead
 
 
 @api.post("/assign", responses=OUTCOMES)
+@auth.needs(Scope.ASSIGN)
 @once
 def assign_routed(session: Session, body: schemas.NewLead) -> Response:
     """Assign a lead; territories or the default pool choose the pool. 202 when it is held."""

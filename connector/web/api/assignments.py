@@ -6,10 +6,10 @@ from flask import Response
 
 from connector import changes
 from connector.errors import NotFound
-from connector.model import Assignment
+from connector.model import Assignment, Scope
 from connector.store import assignments, history, outbox, users
 from connector.store.database import Session
-from connector.web import answers, presentation, schemas
+from connector.web import answers, auth, presentation, schemas
 from connector.web.context import actor, current, reading
 from connector.web.documented import blueprint, optional
 from connector.web.idempotency import once
@@ -41,6 +41,7 @@ def show_assignment(path: schemas.AssignmentPath) -> Response:
     request_body=optional(schemas.Reassignment),
     responses={200: answers.Assigned},
 )
+@auth.needs(Scope.ASSIGN)
 @once
 def reassign(
     session: Session, path: schemas.AssignmentPath, body: schemas.Reassignment
@@ -63,6 +64,7 @@ def reassign(
     request_body=optional(schemas.Remark),
     responses={200: answers.Assigned},
 )
+@auth.needs(Scope.ASSIGN)
 @once
 def reject(session: Session, path: schemas.AssignmentPath, body: schemas.Remark) -> Response:
     """Take the lead from its user, who gives it back, and give it to the next one in turn."""
@@ -76,6 +78,7 @@ def reject(session: Session, path: schemas.AssignmentPath, body: schemas.Remark)
     request_body=optional(schemas.Remark),
     responses={200: answers.Assigned},
 )
+@auth.needs(Scope.ASSIGN)
 @once
 def undo(session: Session, path: schemas.AssignmentPath, body: schemas.Remark) -> Response:
     """Take the assignment back: nobody has the lead, turn and quota return."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from flask import Response
 
 from connector import dispatch
-from connector.model import Lead, Territory
+from connector.model import Lead, Scope, Territory
 from connector.store import territories
 from connector.store.database import Session
-from connector.web import answers, presentation, schemas
+from connector.web import answers, auth, presentation, schemas
 from connector.web.context import current, reading, writing
 from connector.web.documented import blueprint
 from connector.web.idempotency import once
@@ -41,6 +41,7 @@ def replace_territories(body: schemas.NewTerritories) -> Response:
 
 
 @api.post("/territories/test", responses={200: answers.Trialled})
+@auth.needs(Scope.READ)
 @once
 def try_territories(session: Session, body: schemas.Trial) -> Response:
     """Say which territory a lead with these fields would match, and why earlier ones do not."""

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from connector import model
-from connector.engine.fairness import Report, Share
+from connector.engine.fairness import Share
 from connector.web import answers
 
 DIGITS = 6  # of shares and balances

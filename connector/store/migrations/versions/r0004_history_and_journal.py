@@ -93,10 +93,15 @@ def upgrade() -> None:
     _journal()
     _api_tokens()
     op.add_column("outbox", sa.Column("replaces", sa.Text()))
+    for queue in ("inbox", "outbox"):
+        dead = _where("status = 'dead'")
+        op.create_index(f"ix_{queue}_dead", queue, ["connection", "id"], **dead)
 
 
 def downgrade() -> None:
     """Go back: what the older history has no word for becomes the nearest that it has."""
+    for queue in ("inbox", "outbox"):
+        op.drop_index(f"ix_{queue}_dead", queue)
     op.drop_column("outbox", "replaces")
     op.drop_table("api_tokens")
     op.drop_table("journal")

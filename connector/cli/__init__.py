@@ -7,10 +7,9 @@ from dataclasses import fields
 from typing import Any
 
 import click
-import structlog
 
-from config import Settings, load
-from connector import __version__, logs
+from connector import __version__
+from connector.cli import start, tokens
 from connector.errors import LeadRotaError
 
 
@@ -45,7 +44,7 @@ def serve(host: str | None, port: int | None) -> None:
 
     Example: leadrota serve --port 8080
     """
-    settings = _start()
+    settings = start.settings()
     from connector import wiring
 
     wiring.serve(settings, host or settings.host, settings.port if port is None else port)
@@ -58,7 +57,7 @@ def worker(drain: bool) -> None:
 
     Example: leadrota worker --drain
     """
-    settings = _start()
+    settings = start.settings()
     from connector import wiring
     from connector import worker as loop
 
@@ -80,7 +79,7 @@ def upgrade() -> None:
 
     Example: leadrota db upgrade
     """
-    settings = _start()
+    settings = start.settings()
     from connector.store import database, schema
 
     with closing(database.connect(settings.database_url)) as store:
@@ -94,7 +93,7 @@ def check() -> None:
 
     Example: leadrota db check
     """
-    settings = _start()
+    settings = start.settings()
     from connector.store import database, schema
 
     with closing(database.connect(settings.database_url)) as store:
@@ -148,14 +147,4 @@ def demo(stay: bool) -> None:
     click.get_current_context().exit(run(stay))
 
 
-def _start() -> Settings:
-    """Read the settings, start the logs, and log what the settings warn of."""
-    settings = load()
-    logs.configure(settings.log_format)
-    for warning in settings.warnings:
-        structlog.get_logger(__name__).warning(warning)
-    return settings
-
-
-if __name__ == "__main__":
-    main()
+main.add_command(tokens.token)

@@ -1,0 +1,5 @@
+"""``python -m connector.cli`` is ``leadrota``."""
+
+from connector.cli import main
+
+main()

@@ -1,0 +1,168 @@
+"""Every change of pools, users and absences: whose turn it is stays, and the journal tells of it.
+
+The boards of all pools concerned are locked and compared before and after; the engine seats the
+members anew, and what differs goes into each pool's journal with who did it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import datetime
+
+from connector import changes, dispatch
+from connector.engine import rotation
+from connector.errors import Conflict, NotFound, unknown_pool
+from connector.model import Absence, Board, EntryKind, Pool, User
+from connector.store import assignments, images, journal, pools, users
+from connector.store.database import Session
+from connector.store.pools import NewPool, PoolChange
+
+REDISTRIBUTED_AT_ONCE = 1000
+SYSTEM = "system"
+
+
+def create_pool(session: Session, new: NewPool, *, now: datetime, actor: str | None) -> Pool:
+    """Make a pool; its journal begins. Raises ``Conflict`` or ``BadInput`` like the store."""
+    made = pools.create(session, new, now)
+    board = _board(session, made.id, now)
+    nobody = replace(board, pool=replace(board.pool, members=()))
+    seated = rotation.reseat(nobody, board, now)
+    pools.save(session, board, seated)
+    journal.begin(session, seated, at=now, actor=actor)
+    return seated.pool
+
+
+def change_pool(
+    session: Session, pool_id: str, change: PoolChange, *, now: datetime, actor: str | None
+) -> Pool:
+    """Change a pool, all or nothing; whose turn is next among those who stay does not move.
+
+    ``redistribute`` gives the leads of removed members to the next ones in turn. Raises
+    ``NotFound`` (``pool_not_found``, ``member_not_found``), ``Conflict`` (``member_exists``,
+    ``pool_archived``, ``too_many_leads``) or ``BadInput``.
+    """
+    with _editing(session, [pool_id], now=now, actor=actor):
+        pool = pools.get(session, pool_id)
+        if pool is None:
+            raise unknown_pool(pool_id)
+        if pool.archived_at:
+            raise Conflict(f"Pool {pool.name} is archived.", code="pool_archived")
+        pools.change(session, pool_id, change, now)
+    if change.redistribute:
+        for user_id in change.remove_members:
+            _redistribute(session, pool_id, user_id, now=now, actor=actor)
+    return _board(session, pool_id, now).pool
+
+
+def archive_pool(
+    session: Session,
+    pool_id: str,
+    *,
+    default_pool: str | None,
+    now: datetime,
+    actor: str | None,
+) -> None:
+    """Take a pool out of use; its history stays. Its held leads go to where others go now.
+
+    Raises ``NotFound``. Archiving again changes nothing.
+    """
+    with _editing(session, [pool_id], now=now, actor=actor):
+        if pools.get(session, pool_id) is None:
+            raise unknown_pool(pool_id)
+        pools.archive(session, pool_id, now)
+    dispatch.leave_pool(session, pool_id, default_pool=default_pool, now=now)
+
+
+def put_user(session: Session, user: User, *, now: datetime, actor: str | None) -> bool:
+    """Replace a user or make one; True when made. Absences stay. Raises ``Conflict``."""
+    with _editing(session, pools.of_users(session, [user.id]), now=now, actor=actor):
+        return users.put(session, user, now)
+
+
+def refuse_user(
+    session: Session, user_ids: Iterable[str], connection: str, *, now: datetime
+) -> None:
+    """Remember that this connection's CRM will not have these users own records."""
+    people = sorted(set(user_ids))
+    why = f"{connection} calls the owner inactive"
+    concerned = pools.of_users(session, people)
+    with _editing(session, concerned, now=now, actor=SYSTEM, why=why):
+        for user_id in people:
+            users.refuse(session, user_id, connection)
+
+
+def add_absence(
+    session: Session, user_id: str, absence: Absence, *, now: datetime, actor: str | None
+) -> Absence:
+    """Note when a user is away. Raises ``NotFound`` for an unknown user."""
+    with _editing(session, pools.of_users(session, [user_id]), now=now, actor=actor):
+        if users.get(session, user_id) is None:
+            raise NotFound(f"There is no user {user_id!r}. PUT makes one.", code="user_not_found")
+        users.add_absence(session, user_id, absence)
+    return absence
+
+
+def remove_absence(
+    session: Session, user_id: str, absence_id: str, *, now: datetime, actor: str | None
+) -> bool:
+    """Forget an absence; False when there is none of this id."""
+    with _editing(session, pools.of_users(session, [user_id]), now=now, actor=actor):
+        return users.remove_absence(session, user_id, absence_id)
+
+
+@contextmanager
+def _editing(
+    session: Session,
+    pool_ids: Iterable[str],
+    *,
+    now: datetime,
+    actor: str | None,
+    why: str | None = None,
+) -> Iterator[None]:
+    """Whatever is written inside, the boards come out seated and the journals tell of it."""
+    wanted = sorted(set(pool_ids))
+    pools.lock(session, wanted)
+    before = {one: board for one in wanted if (board := pools.board(session, one, now=now))}
+    yield
+    for pool_id, old in before.items():
+        new = _board(session, pool_id, now)
+        difference = images.difference(images.config(old), images.config(new))
+        if not difference:
+            continue
+        seated = rotation.reseat(old, new, now)
+        pools.save(session, new, seated)
+        journal.add(
+            session,
+            pool_id,
+            kind=EntryKind.EDITED,
+            after_sequence=seated.last_sequence,
+            at=now,
+            actor=actor,
+            body={"config": difference} | ({"why": why} if why else {}),
+        )
+        pools.set_opening(session, pool_id, now)
+
+
+def _redistribute(
+    session: Session, pool_id: str, user_id: str, *, now: datetime, actor: str | None
+) -> None:
+    """Give the leads that somebody still has from this pool to the next ones in turn."""
+    rows = assignments.current_of_user(session, pool_id, user_id, limit=REDISTRIBUTED_AT_ONCE + 1)
+    if len(rows) > REDISTRIBUTED_AT_ONCE:
+        raise Conflict(
+            f"User {user_id} has more than {REDISTRIBUTED_AT_ONCE} leads from this pool, too many "
+            "to redistribute at once. Remove the member without it and reassign them.",
+            code="too_many_leads",
+        )
+    note = f"{user_id} was removed from the pool by {actor}"
+    for row in rows:
+        changes.hand_on(session, row.id, now=now, actor=SYSTEM, note=note)
+
+
+def _board(session: Session, pool_id: str, now: datetime) -> Board:
+    board = pools.board(session, pool_id, now=now)
+    if board is None:
+        raise LookupError("the pool vanished inside its own transaction")
+    return board

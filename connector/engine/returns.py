@@ -1,0 +1,149 @@
+"""An assignment comes back, and what follows: the next user, another user, or nobody.
+
+Each function takes the board as it stands and the turn and quota that come back, and gives the
+decision that is recorded then with the board afterwards. Where the pool's policy lets the old user
+keep the turn, ``given.turn`` is None.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+
+from connector.engine import bookings, rotation
+from connector.engine.decide import decide
+from connector.engine.eligibility import refusal
+from connector.model import (
+    Board,
+    Decision,
+    GivenBack,
+    Lead,
+    ManualPolicy,
+    Reason,
+    Route,
+    Skip,
+    SkipReason,
+    Status,
+    Turn,
+    User,
+)
+
+
+def to_the_next(
+    lead: Lead,
+    board: Board,
+    now: datetime,
+    *,
+    given: GivenBack,
+    status: Status,
+    route: Route | None,
+) -> tuple[Decision, Board]:
+    """The next user in turn, other than ``lead.excluded``; nobody can: held."""
+    board = bookings.take_back(board, given, lead, now)
+    decision, board = decide(lead, board, now, route=route)
+    if decision.status is not Status.HELD:
+        decision = replace(decision, status=status)
+    return replace(decision, gives_back=given), board
+
+
+def to_user(
+    lead: Lead,
+    board: Board,
+    now: datetime,
+    *,
+    user: User | None,
+    given: GivenBack,
+    carried: Turn | None,
+    route: Route | None,
+) -> tuple[Decision, Board]:
+    """A user whom a person chose; None is somebody of the CRM who is no user here.
+
+    ``carried``: the turn that goes on standing behind the lead when the policy moves none.
+    """
+    board = bookings.take_back(board, given, lead, now)
+    order = _order(lead, board, now)
+    turn = carried
+    member = next((m for m in board.pool.members if user and m.user.id == user.id), None)
+    if board.pool.policies.manual is ManualPolicy.MOVE:
+        turn = None
+        if member:
+            turn, board = rotation.charge(board, member.id, now)
+    decision = Decision(
+        lead=lead,
+        pool_id=board.pool.id,
+        status=Status.REASSIGNED,
+        reason=Reason.MANUAL,
+        decided_at=now,
+        user=user,
+        turn=turn,
+        counted=user is not None,
+        order=order,
+        route=route,
+        gives_back=given,
+    )
+    return _end(decision, board, now)
+
+
+def to_nobody(
+    lead: Lead,
+    board: Board,
+    now: datetime,
+    *,
+    given: GivenBack,
+    status: Status,
+    route: Route | None,
+) -> tuple[Decision, Board]:
+    """Undone, or kept by an owner who appeared in the CRM meanwhile. No turn is used."""
+    board = bookings.take_back(board, given, lead, now)
+    owner = lead.existing_owner
+    decision = Decision(
+        lead=lead,
+        pool_id=board.pool.id,
+        status=status,
+        reason=Reason.KEPT_EXISTING_OWNER if owner else Reason.MANUAL,
+        decided_at=now,
+        user=owner.user if owner else None,
+        order=_order(lead, board, now),
+        route=route,
+        gives_back=given,
+    )
+    return _end(decision, board, now)
+
+
+def amend(
+    lead: Lead,
+    board: Board,
+    now: datetime,
+    *,
+    given: GivenBack,
+    refused: tuple[Skip, ...],
+    sequence: int,
+    counted_at: datetime,
+    route: Route | None,
+) -> tuple[Decision, Board]:
+    """The decision that takes the place of one whose user cannot have the lead.
+
+    It keeps the sequence and the moment for which quotas count. The users of ``refused`` are out.
+    A user who cannot own records was never due: under ``strict`` the turn does not come back.
+    """
+    out: dict[str, SkipReason] = {**lead.excluded, **{s.user_id: s.reason for s in refused}}
+    lead = replace(lead, excluded=out)
+    board = bookings.take_back(board, given, lead, now, owe=False)
+    last = board.last_sequence
+    before = replace(board, last_sequence=sequence - 1)
+    decision, after = decide(lead, before, now, route=route, counted_at=counted_at)
+    others = tuple(skip for skip in decision.skipped if skip.user_id not in out)
+    decision = replace(decision, skipped=(*refused, *others))
+    return decision, replace(after, last_sequence=last)
+
+
+def _order(lead: Lead, board: Board, now: datetime) -> tuple[str, ...]:
+    members = board.pool.members
+    able = {member.id for member in members if refusal(member, lead, board, now) is None}
+    return tuple(member.user.id for member in rotation.order(board, able, now))
+
+
+def _end(decision: Decision, board: Board, now: datetime) -> tuple[Decision, Board]:
+    board = bookings.book(board, decision, at=now)
+    board = replace(board, last_sequence=board.last_sequence + 1)
+    return replace(decision, order_after=_order(decision.lead, board, now)), board

@@ -1,0 +1,144 @@
+"""Look up who already has a lead, its person or its company, for many leads at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from connector.engine.people import company_key, domain_key, email_key
+from connector.model import (
+    Assignment,
+    Candidate,
+    Decision,
+    Lead,
+    Record,
+    SkipReason,
+    Status,
+    StickyStep,
+    User,
+)
+from connector.store import assignments, users
+from connector.store.database import Session
+from connector.store.facts import lead_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Holder:
+    """Who got a lead."""
+
+    lead_id: str
+    user_id: str | None
+
+
+@dataclass(slots=True, kw_only=True)
+class Known:
+    """What the history knows of some leads, kept up as they are decided.
+
+    So the second lead of a person in one batch follows the first, as it would by itself.
+    """
+
+    people: dict[str, User] = field(default_factory=dict)
+    by_email: dict[str, _Holder] = field(default_factory=dict)
+    by_company: dict[str, _Holder] = field(default_factory=dict)
+    by_domain: dict[str, _Holder] = field(default_factory=dict)
+    earlier: dict[str, Assignment] = field(default_factory=dict)  # lead id -> its newest row
+
+    def complete(self, lead: Lead) -> Lead:
+        """The lead with who has it, and with those who gave it back before."""
+        row = self.earlier.get(lead.record.lead_id if lead.record else lead.id)
+        excluded = dict(lead.excluded)
+        if row:
+            given_back = lead_of(row).excluded.items()
+            excluded |= {who: why for who, why in given_back if why is SkipReason.EXCLUDED}
+        candidates = (self._person(lead), self._company(lead), self._earlier(lead, row))
+        return replace(lead, candidates=candidates, excluded=excluded)
+
+    def note(self, decision: Decision) -> None:
+        """Remember who got a lead just now."""
+        if decision.user is None:
+            return
+        lead = decision.lead
+        self.people[decision.user.id] = decision.user
+        holder = _Holder(lead_id=lead.id, user_id=decision.stands_in_for or decision.user.id)
+        for known, key in (
+            (self.by_email, email_key(lead.email)),
+            (self.by_company, company_key(lead.company)),
+            (self.by_domain, domain_key(lead.email)),
+        ):
+            if key:
+                known[key] = holder
+
+    def _person(self, lead: Lead) -> Candidate:
+        key = email_key(lead.email)
+        if key is None:
+            return self._candidate(StickyStep.PERSON, None, "the lead has no e-mail")
+        holder = _of_another(self.by_email.get(key), lead)
+        found = f"{{name}} has {holder.lead_id} of the same e-mail" if holder else ""
+        return self._candidate(StickyStep.PERSON, holder, found or "nobody has this e-mail yet")
+
+    def _company(self, lead: Lead) -> Candidate:
+        name, domain = company_key(lead.company), domain_key(lead.email)
+        if name is None and domain is None:
+            return self._candidate(StickyStep.COMPANY, None, "the lead names no company")
+        if name and (holder := _of_another(self.by_company.get(name), lead)):
+            found = f"{{name}} has {holder.lead_id} of the same company"
+            return self._candidate(StickyStep.COMPANY, holder, found)
+        if domain and (holder := _of_another(self.by_domain.get(domain), lead)):
+            found = f"{{name}} has {holder.lead_id} of the same mail domain"
+            return self._candidate(StickyStep.COMPANY, holder, found)
+        return self._candidate(StickyStep.COMPANY, None, "nobody has this company yet")
+
+    def _earlier(self, lead: Lead, row: Assignment | None) -> Candidate:
+        step = StickyStep.EARLIER_ASSIGNMENT
+        if lead.anew:
+            return self._candidate(step, None, lead.anew)
+        user_id = (row.stands_in_for or row.user_id) if row else None
+        if row is None or user_id is None:
+            undone = row is not None and row.status is Status.UNDONE
+            found = "its assignment was undone" if undone else "this lead was not assigned before"
+            return self._candidate(step, None, found)
+        holder = _Holder(lead_id=lead.id, user_id=user_id)
+        return self._candidate(step, holder, "{name} had this lead before")
+
+    def _candidate(self, step: StickyStep, holder: _Holder | None, found: str) -> Candidate:
+        user = self.people.get(holder.user_id) if holder and holder.user_id else None
+        return Candidate(
+            step=step, user=user, found=found.format(name=user.name) if user else found
+        )
+
+
+def look_up(session: Session, leads: Sequence[Lead]) -> Known:
+    """Read what the history knows of the leads: a constant number of statements."""
+    known = Known(
+        by_email=_holders(assignments.by_email(session, _keys(email_key(x.email) for x in leads))),
+        by_company=_holders(
+            assignments.by_company(session, _keys(company_key(x.company) for x in leads))
+        ),
+        by_domain=_holders(
+            assignments.by_domain(session, _keys(domain_key(x.email) for x in leads))
+        ),
+        earlier=assignments.last_of_leads(session, [lead.id for lead in leads], _records(leads)),
+    )
+    holders = (*known.by_email.values(), *known.by_company.values(), *known.by_domain.values())
+    wanted = {holder.user_id for holder in holders if holder.user_id}
+    for row in known.earlier.values():
+        wanted |= {one for one in (row.user_id, row.stands_in_for) if one}
+    known.people = users.find(session, wanted)
+    return known
+
+
+def _holders(found: dict[str, assignments.Found]) -> dict[str, _Holder]:
+    return {key: _Holder(lead_id=one.lead_id, user_id=one.user_id) for key, one in found.items()}
+
+
+def _of_another(holder: _Holder | None, lead: Lead) -> _Holder | None:
+    """The lead's own row says nothing here; the step for earlier assignments tells of it."""
+    return None if holder is None or holder.lead_id == lead.id else holder
+
+
+def _keys(found: Iterable[str | None]) -> set[str]:
+    return {key for key in found if key}
+
+
+def _records(leads: Iterable[Lead]) -> list[Record]:
+    return [lead.record for lead in leads if lead.record]

@@ -1,0 +1,117 @@
+"""What a decision was given besides its pool's board: kept with the row, and given back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from connector.model import (
+    Assignment,
+    Board,
+    Candidate,
+    ExistingOwner,
+    Lead,
+    SkipReason,
+    Slot,
+    StickyStep,
+    User,
+)
+from connector.store import images
+from connector.store.images import Image
+
+
+def facts_of(lead: Lead, board: Board | None) -> Image:
+    """Picture what no column and no journal tells; what was not given is left out.
+
+    Of the board that are the leads that its users got elsewhere, and those of their meetings that
+    overlap the lead's own time.
+    """
+    owner = lead.existing_owner
+    facts = {
+        "anew": lead.anew,
+        "excluded": {user_id: lead.excluded[user_id] for user_id in sorted(lead.excluded)},
+        "preferred": lead.preferred and images.user(lead.preferred),
+        "existing_owner": owner and {"owner_id": owner.owner_id, "user": _user(owner.user)},
+        "candidates": [
+            {"step": one.step, "user": _user(one.user), "found": one.found}
+            for one in lead.candidates
+        ],
+        "fallback_from": lead.fallback_from,
+        "replaces": lead.replaces,
+        "elsewhere": _elsewhere(board) if board else None,
+        "meetings": _meetings(board, lead.slot) if board and lead.slot else None,
+    }
+    return {name: value for name, value in facts.items() if value not in (None, {}, [])}
+
+
+def lead_of(row: Assignment) -> Lead:
+    """Build the lead of a row, with everything that was known of it when it was decided."""
+    facts = row.facts
+    preferred, owner = facts.get("preferred"), facts.get("existing_owner")
+    return Lead(
+        id=row.lead_id,
+        kind=row.kind,
+        record=row.record,
+        email=row.email,
+        company=row.company,
+        attributes=row.attributes,
+        slot=row.slot,
+        preferred=_user_of(preferred),
+        existing_owner=owner
+        and ExistingOwner(owner_id=owner["owner_id"], user=_user_of(owner["user"])),
+        candidates=tuple(
+            Candidate(step=StickyStep(one["step"]), user=_user_of(one["user"]), found=one["found"])
+            for one in facts.get("candidates", ())
+        ),
+        anew=facts.get("anew"),
+        excluded={
+            user_id: SkipReason(reason) for user_id, reason in facts.get("excluded", {}).items()
+        },
+        fallback_from=facts.get("fallback_from"),
+        replaces=facts.get("replaces"),
+    )
+
+
+def elsewhere_of(facts: Mapping[str, Any]) -> dict[str, tuple[datetime, ...]]:
+    """Build what the decision with these facts saw of its users' leads in other pools."""
+    return {
+        user_id: tuple(datetime.fromisoformat(moment) for moment in times)
+        for user_id, times in facts.get("elsewhere", {}).items()
+    }
+
+
+def meetings_of(facts: Mapping[str, Any]) -> dict[str, tuple[Slot, ...]]:
+    """Build what the decision with these facts saw of its users' meetings at that time."""
+    return {
+        user_id: tuple(images.slot_of(slot) for slot in slots)
+        for user_id, slots in facts.get("meetings", {}).items()
+    }
+
+
+def _elsewhere(board: Board) -> Image:
+    return {
+        user_id: [images.moment(moment) for moment in board.elsewhere[user_id]]
+        for user_id in sorted(board.elsewhere)
+        if board.elsewhere[user_id]
+    }
+
+
+def _meetings(board: Board, wanted: Slot) -> Image:
+    overlapping = {
+        user_id: [images.slot(slot) for slot in board.meetings[user_id] if _meet(slot, wanted)]
+        for user_id in sorted(board.meetings)
+    }
+    return {user_id: slots for user_id, slots in overlapping.items() if slots}
+
+
+def _meet(one: Slot, other: Slot) -> bool:
+    return one.starts_at < other.ends_at and other.starts_at < one.ends_at
+
+
+def _user(user: User | None) -> Image | None:
+    return images.user(user) if user else None
+
+
+def _user_of(image: Image | None) -> User | None:
+    return images.user_of(image) if image else None

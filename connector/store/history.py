@@ -1,0 +1,67 @@
+"""A pool's past, as people and programs read it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Select
+
+from connector.model import Assignment
+from connector.store.assignment_rows import read, select_rows, streamed
+from connector.store.database import Session
+from connector.store.tables import assignments
+
+
+def history(
+    session: Session,
+    pool_id: str,
+    *,
+    lead_id: str | None = None,
+    user_id: str | None = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    before_sequence: int | None = None,
+    limit: int = 100,
+) -> list[Assignment]:
+    """Read a pool's rows, newest first; ``since`` is inclusive, ``until`` is not."""
+    columns = assignments.c
+    query = _between(pool_id, since, until)
+    if lead_id is not None:
+        query = query.where(columns.lead_id == lead_id)
+    if user_id is not None:
+        query = query.where(columns.user_id == user_id)
+    if before_sequence is not None:
+        query = query.where(columns.sequence < before_sequence)
+    return read(session, query.order_by(columns.sequence.desc()).limit(limit))
+
+
+def rows_between(
+    session: Session, pool_id: str, since: datetime | None, until: datetime | None
+) -> Iterator[Assignment]:
+    """Read a pool's rows of a period page by page, oldest first; ends as in ``history``."""
+    query = _between(pool_id, since, until)
+    return streamed(session, query.order_by(assignments.c.sequence))
+
+
+def at_sequence(session: Session, pool_id: str, sequence: int) -> Assignment | None:
+    """Read one row of a pool by its number."""
+    columns = assignments.c
+    query = select_rows().where(columns.pool_id == pool_id, columns.sequence == sequence)
+    return next(iter(read(session, query)), None)
+
+
+def all_rows(session: Session, pool_id: str, after_sequence: int) -> Iterator[Assignment]:
+    """Read a pool's rows behind a sequence page by page, oldest first."""
+    query = _between(pool_id, None, None).where(assignments.c.sequence > after_sequence)
+    return streamed(session, query.order_by(assignments.c.sequence))
+
+
+def _between(pool_id: str, since: datetime | None, until: datetime | None) -> Select[Any]:
+    query = select_rows().where(assignments.c.pool_id == pool_id)
+    if since is not None:
+        query = query.where(assignments.c.assigned_at >= since)
+    if until is not None:
+        query = query.where(assignments.c.assigned_at < until)
+    return query

@@ -1,0 +1,89 @@
+"""Leads that nobody could take yet, in the order in which they go out."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, func, or_, select, update
+
+from connector.model import Assignment, Slot, Status
+from connector.store.assignment_rows import read, select_rows
+from connector.store.database import Session, chunks
+from connector.store.tables import assignments
+
+
+def held(
+    session: Session,
+    pool_id: str,
+    *,
+    connections: Collection[str | None] | None,
+    after_sequence: int,
+    limit: int,
+) -> list[Assignment]:
+    """Read the leads that wait in this pool behind a sequence, oldest first.
+
+    Only meetings and those of the given ``connections``, unless that is None; a None among them
+    stands for leads without a CRM record.
+    """
+    query = select_rows().where(
+        _waits(), assignments.c.pool_id == pool_id, assignments.c.sequence > after_sequence
+    )
+    if connections is not None:
+        connection = assignments.c.connection
+        of_these = [
+            assignments.c.starts_at.is_not(None),
+            connection.in_([name for name in connections if name is not None]),
+        ]
+        if None in connections:
+            of_these.append(connection.is_(None))
+        query = query.where(or_(*of_these))
+    return read(session, query.order_by(assignments.c.sequence).limit(limit))
+
+
+def held_slots(session: Session, pool_ids: Iterable[str]) -> list[Slot]:
+    """Read when the meetings take place that wait in these pools."""
+    columns = assignments.c
+    query = select(columns.starts_at, columns.ends_at).where(
+        _waits(), columns.pool_id.in_(sorted(pool_ids)), columns.starts_at.is_not(None)
+    )
+    return [Slot(starts_at=row.starts_at, ends_at=row.ends_at) for row in session.execute(query)]
+
+
+def poolless_held(session: Session, *, after: str, limit: int) -> list[Assignment]:
+    """Read the leads that wait without a pool, oldest first, behind the id ``after``."""
+    query = select_rows().where(_waits(), assignments.c.pool_id.is_(None))
+    return read(session, _behind(query, after, limit))
+
+
+def leave(session: Session, assignment_ids: Iterable[str]) -> None:
+    """Take rows out of their queue: another row speaks for their leads, or is about to."""
+    for chunk in chunks(sorted(set(assignment_ids))):
+        here = assignments.c.id.in_(chunk)
+        session.execute(update(assignments).where(here).values(current=False))
+
+
+def all_held(session: Session, *, after: str, limit: int) -> list[Assignment]:
+    """Read the leads that wait, with a pool or without, oldest first, behind the id ``after``."""
+    return read(session, _behind(select_rows().where(_waits()), after, limit))
+
+
+def pools_with_held(session: Session, pool_ids: Collection[str]) -> list[str]:
+    """List those of the pools in which leads wait, the one whose lead waits longest first."""
+    columns = assignments.c
+    query = (
+        select(columns.pool_id)
+        .where(_waits(), columns.pool_id.in_(sorted(pool_ids)))
+        .group_by(columns.pool_id)
+        .order_by(func.min(columns.assigned_at), columns.pool_id)
+    )
+    return list(session.scalars(query))
+
+
+def _behind(query: Select[Any], after: str, limit: int) -> Select[Any]:
+    # Ids begin with the moment, so their order is that of the history.
+    return query.where(assignments.c.id > after).order_by(assignments.c.id).limit(limit)
+
+
+def _waits() -> ColumnElement[bool]:
+    return assignments.c.current & (assignments.c.status == Status.HELD)
