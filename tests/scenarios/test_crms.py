@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import count
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from tests.scenarios.marks import plays
 from tests.scenarios.stage import users
 
 KIM = "kim@acme.example"
+COMPANIES = count(1)
 
 
 @pytest.fixture(params=["hubspot-postgresql", "salesforce-sqlite"])
@@ -33,11 +35,19 @@ def crm(request: pytest.FixtureRequest) -> Iterator[Crm]:
             desk.leave()
 
 
-def new_lead(crm: Crm, **fields: str) -> str:
-    """One record with an e-mail and the like, named as HubSpot names them."""
+def new_lead(crm: Crm, *, email: str | None = None, owner: str | None = None) -> str:
+    """A record of a company that nobody had before, unless the e-mail says otherwise."""
+    number = next(COMPANIES)
+    email = email or f"lead@company{number}.example"
     if crm.name == "hubspot":
-        return crm.stage.contacts(1, **fields)[0]
-    return crm.stage.leads(1, **{name.title(): value for name, value in fields.items()})[0]
+        return crm.stage.contacts(1, email=email, hubspot_owner_id=owner)[0]
+    owned = {"OwnerId": owner} if owner else {}
+    return crm.stage.leads(1, Email=email, Company=f"Company {number}", **owned)[0]
+
+
+def new_leads(crm: Crm, number: int, *, owner: str | None = None) -> list[str]:
+    """So many of them."""
+    return [new_lead(crm, owner=owner) for _ in range(number)]
 
 
 def change(crm: Crm, record_id: str, **fields: str) -> None:
@@ -72,7 +82,7 @@ def edit(crm: Crm, **fields: Any) -> None:
 @plays("S01")
 def test_creation_and_change_of_the_same_record_use_one_turn(crm: Crm) -> None:
     crm.stage.team("ABCDEF")
-    ids = crm.new(12)
+    ids = new_leads(crm, 12)
     for record_id in ids:
         crm.tell([record_id])
         if crm.name == "hubspot":
@@ -91,7 +101,7 @@ def test_leads_that_a_member_creates_are_spread_over_all(sqlite: Database) -> No
         crm = Crm(set_up, "salesforce")
         set_up.team("ABC")
         set_up.configure(SALESFORCE_UNASSIGNED_OWNERS=crm.owner("A"))
-        ids = crm.new(6, owner=crm.owner("A"))
+        ids = new_leads(crm, 6, owner=crm.owner("A"))
         rows = arrive(crm, *ids)
         assert users(rows) == list("ABCABC")
         assert crm.users_of(ids) == list("ABCABC")
@@ -101,7 +111,7 @@ def test_leads_that_a_member_creates_are_spread_over_all(sqlite: Database) -> No
 def test_a_webhook_for_an_empty_pool_is_taken_and_the_lead_waits(crm: Crm) -> None:
     crm.stage.hire("A")
     crm.stage.api.pool([])
-    (row,) = arrive(crm, *crm.new(1))
+    (row,) = arrive(crm, new_lead(crm))
     assert (row["status"], row["reason"]) == ("held", "no_member_available")
 
 
@@ -114,15 +124,15 @@ def test_a_queue_cannot_stand_in_for_a_user(crm: Crm) -> None:
     desk.leave()
     assert answer.status == 422, answer
     assert answer.body["errors"][0]["pointer"] == "/owners/salesforce"
-    assert users(arrive(crm, *crm.new(4))) == list("ABAB")
+    assert users(arrive(crm, *new_leads(crm, 4))) == list("ABAB")
 
 
 @plays("S21")
 def test_a_record_that_a_person_gave_away_moves_nobodys_turn(crm: Crm) -> None:
     crm.stage.team("ABC")
-    arrive(crm, *crm.new(1))
-    arrive(crm, *crm.new(1, owner=crm.owner("C")))
-    rows = arrive(crm, *crm.new(1))
+    arrive(crm, new_lead(crm))
+    arrive(crm, new_lead(crm, owner=crm.owner("C")))
+    rows = arrive(crm, new_lead(crm))
     assert [(row["status"], row["assigned_user_id"]) for row in rows] == [
         ("assigned", "A"),
         ("kept", "C"),
@@ -156,7 +166,7 @@ def test_a_customer_of_somebody_who_left_the_crm_goes_to_the_rotation(crm: Crm) 
     rows = arrive(crm, record_id)
     assert users(rows) == ["X", "A"]
     assert crm.users_of([record_id]) == ["A"]
-    assert users(arrive(crm, *crm.new(1)))[-1] == "B"
+    assert users(arrive(crm, new_lead(crm)))[-1] == "B"
 
 
 @plays("S91")
@@ -180,7 +190,7 @@ def test_a_field_that_is_set_before_the_lead_is_read_counts(crm: Crm) -> None:
 def test_a_user_whom_the_crm_refuses_is_passed_over_in_the_same_decision(crm: Crm) -> None:
     crm.stage.team("ABC")
     crm.fire("B")
-    ids = crm.new(3)
+    ids = new_leads(crm, 3)
     rows = [arrive(crm, record_id)[-1] for record_id in ids]
     assert users(rows) == ["A", "C", "A"]
     refused = crm.stage.decision(rows[1])["skipped"]
@@ -191,7 +201,7 @@ def test_a_user_whom_the_crm_refuses_is_passed_over_in_the_same_decision(crm: Cr
 @plays("S114")
 def test_a_person_who_is_faster_than_the_write_wins_and_the_turn_comes_back(crm: Crm) -> None:
     crm.stage.team("ABC")
-    (record_id,) = crm.new(1)
+    record_id = new_lead(crm)
     status = 429 if crm.name == "hubspot" else 503
     crm.sandbox.faults.add(
         "/batch/read|/query", after=1, status=status, headers={"Retry-After": "5"}, body={}
@@ -207,7 +217,7 @@ def test_a_person_who_is_faster_than_the_write_wins_and_the_turn_comes_back(crm:
     ]
     assert crm.users_of([record_id]) == ["C"]
     assert writes(crm.sandbox) == []
-    assert users(arrive(crm, *crm.new(2)))[2:] == ["A", "B"]
+    assert users(arrive(crm, *new_leads(crm, 2)))[2:] == ["A", "B"]
 
 
 @plays("S119")
@@ -215,7 +225,7 @@ def test_an_event_that_comes_five_times_and_late_is_one_decision(database: Datab
     with Stage(database) as set_up:
         crm = Crm(set_up, "hubspot")
         set_up.team("AB")
-        (record_id,) = crm.new(1)
+        record_id = new_lead(crm)
         older = set_up.hubspot_sender.event("creation", "contacts", record_id)
         set_up.later(seconds=9)
         newer = set_up.hubspot_sender.event(
@@ -230,4 +240,4 @@ def test_an_event_that_comes_five_times_and_late_is_one_decision(database: Datab
         set_up.hubspot_sender.send([older])
         set_up.work()
         assert sales(crm) == before
-        assert users(arrive(crm, *crm.new(1))) == ["A", "B"]
+        assert users(arrive(crm, new_lead(crm))) == ["A", "B"]
