@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as some
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -502,6 +502,7 @@ def test_whatever_happens_the_promises_hold(tmp_path: Path, migrated_sqlite: Pat
             deadline=None,
             database=None,
             print_blob=True,
+            phases=(Phase.generate, Phase.shrink),
             suppress_health_check=list(HealthCheck),
         ),
     )
