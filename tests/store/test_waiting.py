@@ -34,7 +34,8 @@ def pool_id(database: Database) -> str:
         held = {"status": Status.HELD, "reason": Reason.NO_MEMBER_AVAILABLE}
         made += [decision(pool_id, f"H{number}", **held) for number in range(2)]
         assignments.record(session, made, first_sequence=1)
-        session.execute(text("ANALYZE"))
+        if not database.is_sqlite:  # which nobody analyses
+            session.execute(text("ANALYZE"))
         return pool_id
 
 
@@ -45,12 +46,11 @@ def pool_id(database: Database) -> str:
             session, pool_id, connections=None, after_sequence=0, limit=500
         ),
         lambda session, pool_id: assignments.held_slots(session, [pool_id]),
-        lambda session, pool_id: assignments.poolless_held(session, after="", limit=500),
         lambda session, pool_id: assignments.all_held(session, after="", limit=500),
         lambda session, pool_id: assignments.pools_with_held(session, [pool_id]),
         lambda session, pool_id: figures.of_pools(session),
     ],
-    ids=["held", "held_slots", "poolless_held", "all_held", "pools_with_held", "figures"],
+    ids=["held", "held_slots", "all_held", "pools_with_held", "figures"],
 )
 def test_no_look_at_what_waits_walks_through_the_history(
     database: Database, pool_id: str, look: Look
