@@ -468,7 +468,7 @@ class Machine(RuleBasedStateMachine):
             case "rotation" | "owed":
                 assert team.members[name]["weight"] > 0, row
                 assert world.can_take(name, pool, lead_id, now), row
-                assert world.pool_has_room(pool, now), row
+                assert world.pool_has_room(pool, now, lead_id), row
                 self.overtakes_nobody(pool, row)
             case "preferred":
                 assert world.sent[lead_id]["preferred_user_id"] == name, row
