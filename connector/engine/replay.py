@@ -22,7 +22,7 @@ from connector.model import (
     Skip,
     Slot,
     Status,
-    User,
+    Turn,
 )
 
 
@@ -33,7 +33,8 @@ class Told:
     lead: Lead
     elsewhere: Mapping[str, tuple[datetime, ...]]
     meetings: Mapping[str, tuple[Slot, ...]]
-    gives_back: GivenBack | None
+    gives_back: GivenBack | None = None
+    carried: Turn | None = None  # of the assignment that came back, where its turn stays used
 
 
 _COMPARED = (
@@ -114,9 +115,14 @@ def _decide(row: Assignment, told: Told, board: Board) -> tuple[Decision, Board]
     if row.status in (Status.UNDONE, Status.KEPT):
         return returns.to_nobody(lead, board, at, given=given, status=row.status, route=row.route)
     if row.reason is Reason.MANUAL:
-        user = User(id=row.user_id, name=row.user_id) if row.user_id else None
         return returns.to_user(
-            lead, board, at, user=user, given=given, carried=row.turn, route=row.route
+            lead,
+            board,
+            at,
+            user=lead.preferred,
+            given=given,
+            carried=told.carried,
+            route=row.route,
         )
     return returns.to_the_next(lead, board, at, given=given, status=row.status, route=row.route)
 
