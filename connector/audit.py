@@ -181,6 +181,7 @@ class _Replay:
         self._playing().amended(
             after,
             self._told(before, facts=after.facts),
+            before=before,
             given=given_back(before, turn=True),
             refused=images.skips_of(entry.body["refused"]),
             at=entry.at,

@@ -74,20 +74,14 @@ class Tape:
         row: Assignment,
         told: Told,
         *,
+        before: Assignment,
         given: GivenBack,
         refused: tuple[Skip, ...],
         at: datetime,
     ) -> None:
-        """The row took the place of an earlier decision of its sequence. Raises ``Differs``."""
+        """The row took the place of how it was ``before``. Raises ``Differs``."""
         decision, after = returns.amend(
-            told.lead,
-            self._with(told),
-            at,
-            given=given,
-            refused=refused,
-            sequence=row.sequence or 0,
-            counted_at=row.assigned_at,
-            route=row.route,
+            told.lead, self._with(told), at, row=before, given=given, refused=refused
         )
         _compare(row, decision)
         self._keep(after)

@@ -14,6 +14,7 @@ from connector.engine import bookings, rotation
 from connector.engine.decide import decide
 from connector.engine.eligibility import refusals
 from connector.model import (
+    Assignment,
     Board,
     Decision,
     GivenBack,
@@ -121,27 +122,32 @@ def amend(
     board: Board,
     now: datetime,
     *,
+    row: Assignment,
     given: GivenBack,
     refused: tuple[Skip, ...],
-    sequence: int,
-    counted_at: datetime,
-    route: Route | None,
 ) -> tuple[Decision, Board]:
-    """The decision that takes the place of one whose user cannot have the lead.
+    """The decision that takes the place of the row, whose user cannot have the lead.
 
-    It keeps the sequence and the moment for which quotas count. The users of ``refused`` are out.
-    A user who cannot own records was never due: under ``strict`` the turn does not come back.
+    It keeps the row's sequence, the moment for which quotas count, and what the row itself took
+    back. The users of ``refused`` are out. A user who cannot own records was never due: under
+    ``strict`` the turn does not come back. Raises ``ValueError`` for a row without a pool.
     """
+    if row.sequence is None:
+        raise ValueError("only an assignment in a pool can be amended")
     out: dict[str, SkipReason] = {**lead.excluded, **{s.user_id: s.reason for s in refused}}
     lead = replace(lead, excluded=out)
     board = bookings.take_back(board, given, lead, now, owe=False)
-    last = board.last_sequence
-    before = replace(board, last_sequence=sequence - 1)
-    decision, after = decide(lead, before, now, route=route, counted_at=counted_at)
+    before = replace(board, last_sequence=row.sequence - 1)
+    decision, after = decide(lead, before, now, route=row.route, counted_at=row.assigned_at)
     told = {skip.user_id for skip in refused}
     others = tuple(skip for skip in decision.skipped if skip.user_id not in told)
-    decision = replace(decision, skipped=(*refused, *others))
-    return decision, replace(after, last_sequence=last)
+    decision = replace(
+        decision,
+        status=decision.status if decision.status is Status.HELD else row.status,
+        skipped=(*refused, *others),
+        gives_back=row.gives_back,
+    )
+    return decision, replace(after, last_sequence=board.last_sequence)
 
 
 def _stand(lead: Lead, board: Board, now: datetime) -> tuple[tuple[str, ...], tuple[Skip, ...]]:
