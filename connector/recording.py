@@ -94,8 +94,11 @@ class Round:
         pools.lock_users(self.session, limited)
         for pool_id, board in self.boards.items():
             known = occupancy.with_takings(self.session, board, self.now, also=limited)
-            elsewhere = {**board.elsewhere, **known.elsewhere}
-            self.boards[pool_id] = replace(board, elsewhere=elsewhere)
+            self.boards[pool_id] = replace(
+                board,
+                takings={**known.takings, **board.takings},  # what this round booked is newer
+                elsewhere={**known.elsewhere, **board.elsewhere},
+            )
 
     def take_back(self, pool_id: str, given: GivenBack, lead: Lead, *, owe: bool = True) -> None:
         """Let an earlier assignment return its turn and its quota to the pool."""

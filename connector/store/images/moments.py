@@ -1,0 +1,35 @@
+"""Moments and slots as plain JSON."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from connector.model import (
+    Slot,
+)
+
+Image = dict[str, Any]
+
+
+def moment(when: datetime | None) -> str | None:
+    """Picture a moment."""
+    return when.astimezone(UTC).isoformat() if when else None
+
+
+def moment_of(image: str | None) -> datetime | None:
+    """Read a moment."""
+    return datetime.fromisoformat(image) if image else None
+
+
+def slot(slot: Slot) -> Image:
+    """Picture when a meeting takes place."""
+    return {"starts_at": moment(slot.starts_at), "ends_at": moment(slot.ends_at)}
+
+
+def slot_of(image: Image) -> Slot:
+    """Build the slot of an image."""
+    return Slot(
+        starts_at=datetime.fromisoformat(image["starts_at"]),
+        ends_at=datetime.fromisoformat(image["ends_at"]),
+    )
