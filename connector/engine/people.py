@@ -50,7 +50,12 @@ def company_key(company: str | None) -> str | None:
 def domain_key(email: str | None) -> str | None:
     """Tell the company by the e-mail's domain; None when anybody may have a mailbox there."""
     name, _, domain = (email_key(email) or "").rpartition("@")
-    if not name or "." not in domain or domain in FREE_MAIL | _EXAMPLES or _is_of_free_provider(domain):
+    if (
+        not name
+        or "." not in domain
+        or domain in FREE_MAIL | _EXAMPLES
+        or _is_of_free_provider(domain)
+    ):
         return None
     return domain
 
