@@ -66,10 +66,13 @@ def _why_never(
         return "this step is off in this pool"
     if candidate is None:
         return "not looked up"
-    if candidate.user is None:
+    user = candidate.user
+    if user is None:
         return candidate.found
-    skip = lasting_refusal(candidate.user, lead)
-    return f"{candidate.user.name} cannot have it: {skip.detail or skip.reason}" if skip else None
+    if not user.active:
+        return f"{user.name} is no longer active"
+    skip = lasting_refusal(user, lead)
+    return f"{user.name} cannot have it: {skip.detail or skip.reason}" if skip else None
 
 
 def _why_not_now(user: User, lead: Lead, board: Board, now: datetime) -> str | None:

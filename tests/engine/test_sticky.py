@@ -83,7 +83,7 @@ def test_steps_that_nobody_asked_are_told_as_such():
 @pytest.mark.parametrize(
     ("who", "given", "why"),
     [
-        (user("B", active=False), {}, "B cannot have it: the user is inactive"),
+        (user("B", active=False), {}, "B is no longer active"),
         (user("B"), {"excluded": excluding("B")}, "B cannot have it: excluded"),
         (
             user("B"),
