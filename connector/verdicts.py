@@ -27,11 +27,18 @@ from connector.store.database import Session
 from connector.store.facts import lead_of
 
 
-def follow(session: Session, row: Assignment, owner: ExistingOwner, *, now: datetime) -> Assignment:
-    """Somebody set another owner in the CRM: history, turn and quota follow."""
+def follow(session: Session, row: Assignment, owner: ExistingOwner, *, now: datetime) -> None:
+    """Somebody set another owner in the CRM: history, turn and quota follow.
+
+    Nothing when a newer row speaks for the lead meanwhile: it will find the owner there.
+    """
     opened = open_round(session, [row.pool_id] if row.pool_id else [], now=now)
+    standing = assignments.get(session, row.id)  # as it is under the lock
+    if standing is None or not standing.current:
+        return
+    row = standing
     lead = replace(freed(row), existing_owner=owner)
-    return move(opened, row, lead, owner.user, None, "the owner was set in the CRM")
+    move(opened, row, lead, owner.user, None, "the owner was set in the CRM")
 
 
 def keep(session: Session, row: Assignment, owner: ExistingOwner, *, now: datetime) -> Assignment:
@@ -42,11 +49,11 @@ def keep(session: Session, row: Assignment, owner: ExistingOwner, *, now: dateti
 
 
 def return_turn(session: Session, row: Assignment, *, now: datetime) -> None:
-    """Nobody got anything for this turn, since its record is gone: turn and quota go back."""
-    if row.pool_id is None or (row.turn is None and not row.counted):
+    """Nobody got anything for this turn, since its record is gone: turn and quota go back, once."""
+    given = given_back(row, turn=True)
+    if row.pool_id is None or not row.current or not (given.turn or given.counted_at):
         return
     opened = open_round(session, [row.pool_id], now=now)
-    given = given_back(row, turn=True)
     opened.take_back(row.pool_id, given, lead_of(row))
     assignments.uncount(session, [row.id])
     journal.add(

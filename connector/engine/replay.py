@@ -22,7 +22,6 @@ from connector.model import (
     Skip,
     Slot,
     Status,
-    User,
 )
 
 
@@ -114,7 +113,7 @@ def _decide(row: Assignment, told: Told, board: Board) -> tuple[Decision, Board]
     if row.status in (Status.UNDONE, Status.KEPT):
         return returns.to_nobody(lead, board, at, given=given, status=row.status, route=row.route)
     if row.reason is Reason.MANUAL:
-        user = User(id=row.user_id, name=row.user_id) if row.user_id else None
+        user = lead.existing_owner.user if lead.existing_owner else lead.preferred
         return returns.to_user(
             lead, board, at, user=user, given=given, carried=row.turn, route=row.route
         )

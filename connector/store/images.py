@@ -253,6 +253,17 @@ def slot_of(image: Image) -> Slot:
     )
 
 
+def times(of_users: Mapping[str, Iterable[datetime]]) -> Image:
+    """Picture when users got leads; who got none is left out."""
+    pictured = {user_id: [moment(when) for when in of] for user_id, of in of_users.items()}
+    return _sorted({user_id: of for user_id, of in pictured.items() if of})
+
+
+def times_of(image: Mapping[str, Iterable[str]]) -> dict[str, tuple[datetime, ...]]:
+    """Build what ``times`` pictured."""
+    return {user_id: tuple(map(datetime.fromisoformat, of)) for user_id, of in image.items()}
+
+
 def moment(when: datetime | None) -> str | None:
     """Picture a moment."""
     return when.astimezone(UTC).isoformat() if when else None
