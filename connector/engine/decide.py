@@ -96,7 +96,7 @@ def decide(
             turn=given.turn,
             counted=given.counted,
             sticky_step=given.step,
-            stands_in_for=waits.id if waits and waits != given.user else None,
+            stands_in_for=waits.id if waits and waits.id != given.user.id else None,
             skipped=(*skipped, *given.passed),
         )
     else:
