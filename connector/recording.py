@@ -98,8 +98,8 @@ class Round:
             known = occupancy.with_takings(self.session, board, self.now, also=limited)
             self.boards[pool_id] = replace(
                 board,
-                takings={**board.takings, **known.takings},
-                elsewhere={**board.elsewhere, **known.elsewhere},
+                takings={**known.takings, **board.takings},  # what this round booked is newer
+                elsewhere={**known.elsewhere, **board.elsewhere},
             )
 
     def take_back(self, pool_id: str, given: GivenBack, lead: Lead, *, owe: bool = True) -> None:

@@ -84,7 +84,8 @@ def give_back(board: Board, turn: Turn, now: datetime, *, owe: bool = True) -> B
     member = next((one for one in board.pool.members if one.id == turn.member_id), None)
     if member is None:
         return board
-    board = restand_one(board, member.id, received=member.standing.received - 1)
+    # A turn from before leads were counted may come back, too.
+    board = restand_one(board, member.id, received=max(0, member.standing.received - 1))
     match board.pool.strategy:
         case Strategy.STRICT:
             board = strict.owe(board, member.id, 1) if owe else board

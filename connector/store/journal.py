@@ -87,3 +87,15 @@ def entries(session: Session, pool_id: str) -> Iterator[Entry]:
             actor=row.actor,
             body=row.body,
         )
+
+
+def returned_turns(session: Session, pool_id: str, since: datetime) -> set[int]:
+    """Find the decisions, by sequence, whose turn came back outside of a decision since then."""
+    columns = journal.c
+    bodies = session.scalars(
+        select(columns.body).where(
+            columns.pool_id == pool_id, columns.kind == EntryKind.RETURNED, columns.at >= since
+        )
+    )
+    turns = [body["given"]["turn"] for body in bodies]
+    return {turn["sequence"] for turn in turns if turn}

@@ -7,7 +7,7 @@ from http import HTTPStatus
 from typing import Any
 
 from flask_openapi.blueprint import APIBlueprint
-from flask_openapi.models import RequestBody
+from flask_openapi.models.request_body import RequestBody
 from pydantic import BaseModel
 
 from connector.web import auth, bodies, problems

@@ -98,16 +98,11 @@ WORD = Field(strict=False)  # a word of the model, which JSON can only give as t
 Id = Annotated[str, StringConstraints(min_length=1, max_length=200), AfterValidator(_printable)]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=200), AfterValidator(_printable)]
 Email = Annotated[str, StringConstraints(min_length=3, max_length=320), AfterValidator(_printable)]
-Zone = Annotated[
-    str,
-    StringConstraints(max_length=64),
-    AfterValidator(_zone),
-    Field(examples=["Europe/Berlin"]),
-]
+Zone = Annotated[str, StringConstraints(max_length=64), AfterValidator(_zone)]
 Weight = Annotated[int, Field(ge=0, le=1000), BeforeValidator(_whole)]
 Limit = Annotated[int, Field(ge=1, le=1000), BeforeValidator(_decimal)]
 Instant = Annotated[datetime, BeforeValidator(_instant)]
-Moment = Annotated[Instant, AfterValidator(_sane), Field(examples=["2026-10-15T12:00:00Z"])]
+Moment = Annotated[Instant, AfterValidator(_sane)]
 Quota = Annotated[int, Field(ge=0, le=1_000_000), BeforeValidator(_whole)]
 TurnsKept = Annotated[int, Field(ge=1, le=1000), BeforeValidator(_whole)]
 BufferHours = Annotated[int, Field(ge=0, le=1000), BeforeValidator(_whole)]
@@ -119,10 +114,5 @@ DayTime = Annotated[
 DayEnd = Annotated[
     str, AfterValidator(_day_end), Field(json_schema_extra={"pattern": f"^({_CLOCK}|24:00)$"})
 ]
-Holidays = Annotated[
-    str,
-    StringConstraints(min_length=2, max_length=20),
-    AfterValidator(_holidays),
-    Field(examples=["DE", "DE-BY"], description="Public holidays of a country or its region."),
-]
+Holidays = Annotated[str, StringConstraints(min_length=2, max_length=20), AfterValidator(_holidays)]
 Note = Annotated[str, StringConstraints(max_length=1000)]

@@ -12,7 +12,17 @@ from hypothesis import strategies as st
 from connector.engine import ledger, rotation
 from connector.model import Strategy
 from tests.builders import NOON
-from tests.engine.deals import balances, charge, counted, deal, edit, member_of, pool_of, take
+from tests.engine.deals import (
+    balances,
+    charge,
+    counted,
+    deal,
+    edit,
+    member_of,
+    pool_of,
+    standing_as,
+    take,
+)
 
 quick = settings(derandomize=True, deadline=None, database=None, max_examples=25)
 pools = st.lists(st.integers(1, 1000), min_size=1, max_size=8)
@@ -110,6 +120,17 @@ def test_equal_weights_take_turns_in_order_while_all_are_there():
     assert deal(weighted(3, 3, 3, 3), 12)[0] == "ABCDABCDABCD"
 
 
+def test_leads_are_spread_and_not_given_in_blocks():
+    assert deal(weighted(5, 3, 1), 9)[0] == "ABAABABAC"
+
+
+def test_when_nobody_is_owed_anything_the_one_nearest_to_it_is_next():
+    """A heavy member with five leads too many waits longer than a light one with a fifth."""
+    board = weighted(10, 1)
+    board = standing_as(board, A={"balance": -5 * ledger.LEAD}, B={"balance": -ledger.LEAD // 5})
+    assert take(board).member.user.id == "B"
+
+
 def test_percentages_are_only_ratios_s35():
     assert deal(weighted(50, 50, 25), 50)[0] == deal(weighted(100, 100, 50), 50)[0]
 
@@ -201,6 +222,16 @@ def test_it_does_so_after_the_shares_changed_too():
     was = ledger.balances(board)
     assert [float(back[number] - was[number]) for number in (1, 2, 3)] == [0.5, -0.25, -0.25]
     assert sum(back.values()) == sum(was.values()) == 0
+
+
+def test_it_does_so_when_the_same_members_share_again_but_had_no_lead_since():
+    first = take(weighted(2, 1, 1))
+    _, board = deal(first.board, 1, away="B")
+    _, board = deal(board, 1)
+    assert member_of(board, "A").standing.taken == 0
+    back = rotation.give_back(board, first.turn, NOON)
+    assert member_of(back, "A").standing.taken == 0
+    assert balances(back)["A"] == pytest.approx(balances(board)["A"] + 0.5)
 
 
 class Reps:

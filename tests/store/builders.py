@@ -54,14 +54,6 @@ def empty_pool(session: Session, pool_id: str = "") -> str:
     return pool_id
 
 
-def after_cursor(board: Board) -> Member:
-    """Say whose turn is next, as a strict rotation does."""
-    members = board.pool.members
-    ids = [member.id for member in members]
-    cursor = board.last_assigned_member_id
-    return members[(ids.index(cursor) + 1) % len(members)] if cursor in ids else members[0]
-
-
 def turn(session: Session, pool_id: str, lead_id: str) -> str:
     """Decide and record one lead under the pool's lock, simply in order; return the user."""
     pools.lock(session, [pool_id])

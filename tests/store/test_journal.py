@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 
 from connector.errors import NotFound
-from connector.model import Entry, EntryKind
+from connector.model import Entry, EntryKind, GivenBack, Turn
 from connector.store import images, journal, tables
 from connector.store.database import Database, Session
 from tests import builders
@@ -84,3 +86,29 @@ def test_an_entry_of_an_unknown_kind_is_refused(database: Database) -> None:
     row = {"pool_id": pool_id, "number": 1, "after_sequence": 0, "at": NOW, "body": {}}
     with pytest.raises(IntegrityError), database.write() as session:
         session.execute(tables.journal.insert(), [row | {"kind": "unheard"}])
+
+
+def test_turns_that_came_back_are_found_since_a_moment(database: Database) -> None:
+    def come_back(session: Session, pool_id: str, sequence: int, *, days: int, used: bool) -> None:
+        turn = Turn(member_id=1, user_id="A", sequence=sequence, at=NOW)
+        given = GivenBack(
+            assignment_id="a", user_id="A", turn=turn if used else None, counted_at=NOW
+        )
+        journal.add(
+            session,
+            pool_id,
+            kind=EntryKind.RETURNED,
+            after_sequence=9,
+            at=NOW + timedelta(days=days),
+            actor=None,
+            body={"sequence": sequence, "given": images.given_back(given)},
+        )
+
+    with database.write() as session:
+        pool_id, other = empty_pool(session), empty_pool(session)
+        add(session, pool_id)
+        come_back(session, pool_id, 3, days=-1, used=True)
+        come_back(session, pool_id, 4, days=0, used=True)
+        come_back(session, pool_id, 5, days=1, used=False)
+        come_back(session, other, 6, days=1, used=True)
+        assert journal.returned_turns(session, pool_id, NOW) == {4}

@@ -13,12 +13,13 @@ from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
-from sqlalchemy import text
+from sqlalchemy import select, text, update
+from sqlalchemy.exc import IntegrityError
 
 from connector.errors import StoreBehind, StoreUnavailable
 from connector.store import schema
 from connector.store.database import Database, Session, connect
-from connector.store.tables import metadata
+from connector.store.tables import assignments, metadata
 
 MIGRATIONS = Path(schema.__file__).parent / "migrations"
 NewDatabase = Callable[[], Database]
@@ -68,6 +69,24 @@ def test_upgrading_twice_is_harmless(new_database: NewDatabase) -> None:
     schema.check(database)
     with database.read() as session:
         assert session.scalar(text("SELECT count(*) FROM lanes")) == 1
+
+
+def test_foreign_keys_hold_again_after_an_upgrade(new_database: NewDatabase) -> None:
+    database = new_database()
+    schema.upgrade(database)
+    orphan = text("INSERT INTO pool_state (pool_id) VALUES ('nowhere')")
+    with pytest.raises(IntegrityError), database.write() as session:
+        session.execute(orphan)
+
+
+def test_rows_that_refer_to_nothing_are_never_committed(new_database: NewDatabase) -> None:
+    database = new_database()
+    schema.upgrade(database)
+    orphan = text("INSERT INTO pool_state (pool_id) VALUES ('nowhere')")
+    with pytest.raises((RuntimeError, IntegrityError)), database.rebuild() as session:
+        session.execute(orphan)
+    with database.read() as session:
+        assert session.scalar(text("SELECT count(*) FROM pool_state")) == 0
 
 
 def test_processes_that_upgrade_at_once_wait_for_each_other(new_database: NewDatabase) -> None:
@@ -182,6 +201,11 @@ def test_words_that_the_older_tables_do_not_know_become_the_nearest(
             "UPDATE assignments SET sticky_step = 'company' WHERE id = 'a4'",
         ):
             session.execute(text(statement))
+        session.execute(
+            update(assignments)
+            .where(assignments.c.id == "a3")
+            .values(trace={"skipped": NEW_SKIPS, "checks": [["person", "u1", "x"]], "order": []})
+        )
     move(database, "0002")
     with database.read() as session:
         told = "SELECT status, reason, sticky_step FROM assignments ORDER BY id"
@@ -191,10 +215,25 @@ def test_words_that_the_older_tables_do_not_know_become_the_nearest(
             ("held", "no_member_available", None),
             ("kept", "sticky", "earlier_assignment"),
         ]
+        trace = session.scalar(select(assignments.c.trace).where(assignments.c.id == "a3"))
+        assert trace == {
+            "skipped": [
+                ["u1", "inactive", None],
+                ["u1", "excluded", "absent: vacation"],
+                ["u2", "excluded", "busy"],
+            ],
+            "checks": [["earlier_assignment", "u1", "x"]],
+            "order": [],
+        }
         assert set(session.scalars(text("SELECT strategy FROM round_robin_pools"))) == {"strict"}
         assert session.scalars(text("SELECT owed FROM pool_members ORDER BY id")).all() == [0, 1]
 
 
+NEW_SKIPS = [
+    ["u1", "inactive", None, None],
+    ["u1", "absent", "vacation", "2026-10-20T00:00:00Z"],
+    ["u2", "busy", None, None],
+]
 OLDER_TABLES = (
     "users",
     "user_owners",

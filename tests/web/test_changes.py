@@ -122,3 +122,9 @@ def test_an_assignment_shows_what_came_later(api, made) -> None:
     ]
     assert whole["current"] is False
     assert api.get(f"/round-robin/assignments/{undone['assignment_id']}").json["later"] == []
+
+
+def test_nobody_is_asked_when_a_person_decides(api, made) -> None:
+    moved = act(api, made, "reassign", {"user_id": "u3"}).json
+    whole = api.get(f"/round-robin/assignments/{moved['assignment_id']}").json
+    assert {member["verdict"] for member in whole["members"]} == {"not_asked"}

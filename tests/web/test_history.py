@@ -113,15 +113,15 @@ def test_an_assignment_shows_every_member_with_its_verdict(api) -> None:
     api.put("/round-robin/users/u1", {"name": "Alice"})
     api.post("/round-robin/users/u1/absences", {**absence, "reason": "vacation"})
     made = api.assign(pool_id, "L1").json
-    first, second = api.get(f"/round-robin/assignments/{made['assignment_id']}").json["members"]
-    assert first == {
+    able, absent = api.get(f"/round-robin/assignments/{made['assignment_id']}").json["members"]
+    assert absent == {
         "user_id": "u1",
         "name": "Alice",
         "verdict": "absent",
         "detail": "vacation until 2026-10-20",
         "until": "2026-10-20T00:00:00Z",
     }
-    assert second == {
+    assert able == {
         "user_id": "u2",
         "name": "u2",
         "verdict": "able",

@@ -98,7 +98,10 @@ class Route(BaseModel):
 
 
 class Verdict(BaseModel):
-    """Whether a member could take the lead: ``able``, or the reason why not."""
+    """Whether a member could take the lead: ``able``, or the reason why not.
+
+    ``not_asked`` where the lead's owner stays or a person decided.
+    """
 
     user_id: str
     name: str

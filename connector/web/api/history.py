@@ -6,11 +6,12 @@ from datetime import timedelta
 
 from flask import Response
 
+from connector.engine import fairness
 from connector.errors import BadInput, Pointer
 from connector.store import assignments, history, journal, users
 from connector.web import answers, presentation, schemas
 from connector.web.api.pools import existing
-from connector.web.context import reading
+from connector.web.context import current, reading
 from connector.web.documented import blueprint
 
 api = blueprint("history")

@@ -83,7 +83,7 @@ def whole_decision(
         attributes=dict(row.attributes),
         current=row.current,
         counted=row.counted,
-        turn=row.turn and answers.Turn(user_id=row.turn.user_id, sequence=row.turn.sequence),
+        turn=_turn(row.turn),
         owner_id=row.owner_id,
         stands_in_for=row.stands_in_for,
         actor=row.actor,
@@ -124,23 +124,32 @@ def _skipped(found: Sequence[model.Skip]) -> list[answers.Skipped]:
 
 
 def _verdicts(row: model.Assignment, names: Mapping[str, str]) -> list[answers.Verdict]:
+    """Who could take the lead; no member is asked when its owner stays or a person decides."""
+    asked = row.status is not model.Status.KEPT and row.reason is not model.Reason.MANUAL
     skips = {skip.user_id: skip for skip in row.skipped}
-    return [
-        answers.Verdict(
-            user_id=user_id,
-            name=names.get(user_id, user_id),
-            verdict=skip.reason if (skip := skips.get(user_id)) else "able",
-            detail=skip.detail if skip else None,
-            until=skip.until if skip else None,
+    verdicts = []
+    for user_id in row.order:
+        skip = skips.get(user_id)
+        verdicts.append(
+            answers.Verdict(
+                user_id=user_id,
+                name=names.get(user_id, user_id),
+                verdict=skip.reason if skip else "able" if asked else "not_asked",
+                detail=skip.detail if skip else None,
+                until=skip.until if skip else None,
+            )
         )
-        for user_id in row.order
-    ]
+    return verdicts
 
 
 def _record(found: model.Record | None) -> answers.Record | None:
     if found is None:
         return None
     return answers.Record(connection=found.connection, object_type=found.object_type, id=found.id)
+
+
+def _turn(used: model.Turn | None) -> answers.Turn | None:
+    return answers.Turn(user_id=used.user_id, sequence=used.sequence) if used else None
 
 
 def _route(found: model.Route | None) -> answers.Route | None:

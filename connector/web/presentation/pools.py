@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from connector import model
-from connector.engine.fairness import Share
+from connector.engine.fairness import Report, Share
 from connector.web import answers
 
 DIGITS = 6  # of shares and balances
@@ -50,7 +50,7 @@ def pool_now(
 def preview(found: Sequence[model.User | None]) -> answers.Preview:
     """The next users, as answered."""
     return answers.Preview(
-        [user and answers.NextUser(user_id=user.id, name=user.name) for user in found]
+        [answers.NextUser(user_id=user.id, name=user.name) if user else None for user in found]
     )
 
 
@@ -117,4 +117,6 @@ def _settings(found: model.Pool) -> dict[str, Any]:
 
 
 def _unavailable(skip: model.Skip | None) -> answers.Unavailable | None:
-    return skip and answers.Unavailable(reason=skip.reason, detail=skip.detail, until=skip.until)
+    if skip is None:
+        return None
+    return answers.Unavailable(reason=skip.reason, detail=skip.detail, until=skip.until)

@@ -28,8 +28,10 @@ class NewLead(Strict):
 
     lead_id: Id
     kind: Annotated[LeadKind, WORD] = LeadKind.LEAD
-    starts_at: Moment | None = None
-    ends_at: Moment | None = Field(default=None, validate_default=True)
+    starts_at: Moment | None = Field(default=None, examples=["2026-10-15T12:00:00Z"])
+    ends_at: Moment | None = Field(
+        default=None, validate_default=True, examples=["2026-10-15T13:00:00Z"]
+    )
     attributes: dict[str, JsonValue] = Field(default_factory=dict)
     email: Email | None = None
     company: Name | None = None

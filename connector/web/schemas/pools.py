@@ -67,7 +67,9 @@ class PoolSettings(Strict):
     period: Annotated[Period, WORD] = Field(
         default_factory=absent, description="least_assigned counts over it; default month."
     )
-    time_zone: Zone | None = Field(default=None, description="IANA name; null is UTC.")
+    time_zone: Zone | None = Field(
+        default=None, description="IANA name; null is UTC.", examples=["Europe/Berlin"]
+    )
     skip: Annotated[SkipPolicy, WORD] = Field(default_factory=absent)
     accrue_max: TurnsKept = Field(default_factory=absent, description="Default 1.")
     returning: Annotated[ReturnPolicy, WORD] = Field(default_factory=absent, alias="return")

@@ -51,9 +51,11 @@ class NewUser(Strict):
     email: Email | None = None
     active: bool = True
     status: Annotated[Presence, WORD] = Presence.AVAILABLE
-    time_zone: Zone | None = None
+    time_zone: Zone | None = Field(default=None, examples=["Europe/Berlin"])
     working_hours: WorkingHours = Field(default_factory=list)
-    holidays: Holidays | None = None
+    holidays: Holidays | None = Field(
+        default=None, description="Of a country or its region.", examples=["DE", "DE-BY"]
+    )
     owners: dict[Name, Id] = Field(default_factory=dict)
     daily_quota: Quota | None = None
 
@@ -65,9 +67,11 @@ class UserPatch(Strict):
     email: Email | None = None
     active: bool = Field(default_factory=absent)
     status: Annotated[Presence, WORD] = Field(default_factory=absent)
-    time_zone: Zone | None = None
+    time_zone: Zone | None = Field(default=None, examples=["Europe/Berlin"])
     working_hours: WorkingHours = Field(default_factory=absent)
-    holidays: Holidays | None = None
+    holidays: Holidays | None = Field(
+        default=None, description="Of a country or its region.", examples=["DE", "DE-BY"]
+    )
     owners: dict[Name, Id | None] = Field(default_factory=absent)
     daily_quota: Quota | None = None
 
@@ -75,8 +79,8 @@ class UserPatch(Strict):
 class NewAbsence(Strict):
     """A user is away from ``starts_at`` to before ``ends_at``."""
 
-    starts_at: Moment
-    ends_at: Moment
+    starts_at: Moment = Field(examples=["2026-12-24T00:00:00Z"])
+    ends_at: Moment = Field(examples=["2027-01-02T00:00:00Z"])
     reason: Name | None = None
 
     @field_validator("ends_at")

@@ -40,10 +40,9 @@ def upgrade() -> None:
     _members()
     _state()
     op.execute(
-        "UPDATE pool_members SET (received, last_turn) ="
-        " (SELECT count(*), coalesce(max(sequence), 0) FROM assignments"
-        " WHERE assignments.member_id = pool_members.id)"
-        " WHERE id IN (SELECT member_id FROM assignments)"
+        "UPDATE pool_members SET received = had.leads, last_turn = had.last FROM (SELECT member_id,"
+        " count(*) AS leads, max(sequence) AS last FROM assignments GROUP BY member_id) AS had"
+        " WHERE had.member_id = pool_members.id"
     )
     # Nobody knows yet when the leads that wait can go out: let the worker look at once.
     op.execute(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -68,20 +68,32 @@ ADDED = {
     )
     for key in KEYS
 }
+# Mailboxes that anybody may have. The names in the last row have a domain in many countries.
 FREE_MAIL = """
-    gmail.com googlemail.com outlook.com outlook.de outlook.fr hotmail.com hotmail.co.uk hotmail.de
-    hotmail.fr hotmail.it hotmail.es live.com live.co.uk live.nl live.fr msn.com yahoo.com
-    yahoo.co.uk yahoo.co.in yahoo.co.jp yahoo.de yahoo.fr yahoo.it yahoo.es yahoo.com.br yahoo.ca
-    ymail.com rocketmail.com aol.com icloud.com me.com mac.com gmx.de gmx.net gmx.at gmx.ch gmx.com
-    web.de freenet.de t-online.de arcor.de mail.com email.com proton.me protonmail.com pm.me
-    tutanota.com tuta.io zoho.com fastmail.com hey.com yandex.ru yandex.com ya.ru mail.ru bk.ru
-    list.ru inbox.ru rambler.ru qq.com 163.com 126.com sina.com foxmail.com naver.com daum.net
-    hanmail.net orange.fr wanadoo.fr free.fr laposte.net sfr.fr libero.it virgilio.it alice.it
-    tiscali.it uol.com.br bol.com.br terra.com.br comcast.net verizon.net att.net sbcglobal.net
-    bellsouth.net cox.net charter.net btinternet.com sky.com virginmedia.com bigpond.com rogers.com
-    shaw.ca wp.pl o2.pl onet.pl interia.pl seznam.cz centrum.cz rediffmail.com ziggo.nl kpnmail.nl
-    telenet.be skynet.be bluewin.ch
+    126.com 139.com 163.com a1.net abv.bg alice.it aol.com arcor.de att.net bellsouth.net
+    bigpond.com bk.ru blueyonder.co.uk bluewin.ch bol.com.br btinternet.com centrum.cz
+    charter.net comcast.net cox.net daum.net docomo.ne.jp duck.com earthlink.net eircom.net
+    email.com ezweb.ne.jp fastmail.com fastmail.fm foxmail.com free.fr freenet.de gmail.com
+    hanmail.net hey.com hushmail.com ig.com.br inbox.com inbox.ru interia.pl juno.com kpnmail.nl
+    laposte.net libero.it list.ru mac.com mail.com mail.ee mail.ru mailbox.org me.com naver.com
+    nifty.com ntlworld.com o2.pl onet.pl online.no op.pl optonline.net orange.fr planet.nl pm.me
+    posteo.de prodigy.net.mx proton.me protonmail.com qq.com rambler.ru rediffmail.com
+    rogers.com sapo.pt sbcglobal.net seznam.cz sfr.fr shaw.ca sina.com sky.com skynet.be
+    sohu.com sympatico.ca t-online.de talktalk.net telefonica.net telenet.be telia.com
+    terra.com.br tiscali.it tutamail.com tutanota.com tutanota.de ukr.net uol.com.br verizon.net
+    virgilio.it virginmedia.com walla.co.il wanadoo.fr web.de wp.pl xtra.co.nz ya.ru ziggo.nl
+    zoho.com zohomail.com
+    gmx googlemail hotmail icloud live msn outlook rocketmail yahoo yandex ymail
 """
+FREE = frozenset(FREE_MAIL.split())
+LONGEST_EMAIL, LONGEST_COMPANY = 320, 200  # an index takes no longer text
+OLD_SKIPS = ("inactive", "weight_zero", "no_owner", "excluded", "refused_by_crm")
+HISTORY = sa.table(
+    "assignments",
+    *(sa.column(name, sa.Text()) for name in ("id", "email", "company", *KEYS)),
+    *(sa.column(name, sa.Text()) for name in NEAREST),
+    sa.column("trace", sa.JSON()),
+)
 
 
 def upgrade() -> None:
@@ -109,9 +121,9 @@ def downgrade() -> None:
         op.drop_index(name, "assignments")
     for column, nearest in NEAREST.items():
         for word, older in nearest.items():
-            said: sa.ColumnClause[str] = sa.column(column)
-            rows = sa.update(sa.table("assignments", said)).where(said == word)
-            op.execute(rows.values({column: older}))
+            said = HISTORY.c[column]
+            op.execute(sa.update(HISTORY).where(said == word).values({column: older}))
+    _tell_in_old_words()
     with op.batch_alter_table("assignments") as table:
         for check in CHECKS:
             table.drop_constraint(op.f(f"ck_assignments_{check}"), type_="check")
@@ -162,47 +174,76 @@ def _widen() -> None:
 
 
 def _fill_in() -> None:
-    op.execute("UPDATE assignments SET sticky_user_id = user_id WHERE user_id IS NOT NULL")
     op.execute(
-        'UPDATE assignments SET counted = "current" WHERE user_id IS NOT NULL'
+        'UPDATE assignments SET sticky_user_id = user_id, counted = "current"'
         " AND pool_id IS NOT NULL AND reason IN ('rotation', 'owed', 'manual')"
+        " WHERE user_id IS NOT NULL"
     )
-    connection = op.get_bind()
-    update = sa.text(
-        "UPDATE assignments SET email_key = :email_key, company_key = :company_key,"
-        " domain_key = :domain_key WHERE id = :id"
-    )
-    for page in _people(connection):
-        connection.execute(update, page)
+    columns = HISTORY.c
+    told = columns.email.is_not(None) | columns.company.is_not(None)
+    for page in _pages(sa.select(columns.id, columns.email, columns.company).where(told)):
+        _change(
+            [
+                {
+                    "row": row.id,
+                    "email_key": _email(row.email),
+                    "company_key": (_folded(row.company) or "")[:LONGEST_COMPANY] or None,
+                    "domain_key": _domain(row.email),
+                }
+                for row in page
+            ]
+        )
 
 
-def _people(connection: sa.Connection) -> Iterator[list[dict[str, str | None]]]:
-    """Read whom rows are about in pages, with the words that look-ups compare."""
-    query = sa.text(
-        "SELECT id, email, company FROM assignments WHERE id > :after"
-        " AND (email IS NOT NULL OR company IS NOT NULL) ORDER BY id LIMIT 1000"
-    )
+def _tell_in_old_words() -> None:
+    """The older program reads three words of each skip, and knows fewer reasons."""
+    for page in _pages(sa.select(HISTORY.c.id, HISTORY.c.trace)):
+        changed = [{"row": row.id, "trace": _old_trace(row.trace)} for row in page]
+        _change([new for new, row in zip(changed, page, strict=True) if new["trace"] != row.trace])
+
+
+def _old_trace(trace: dict[str, Any]) -> dict[str, Any]:
+    skipped = [
+        [user_id, reason, detail]
+        if reason in OLD_SKIPS
+        else [user_id, "excluded", f"{reason}: {detail}" if detail else reason]
+        for user_id, reason, detail, *_ in trace.get("skipped", ())
+    ]
+    steps = NEAREST["sticky_step"]
+    checks = [[steps.get(step, step), *rest] for step, *rest in trace.get("checks", ())]
+    told = {"skipped": skipped, "checks": checks}
+    return trace | {name: told[name] for name in told if name in trace}
+
+
+def _pages(query: sa.Select[Any]) -> Iterator[Sequence[sa.Row[Any]]]:
+    """Read the history in pages by id, however long it is."""
     after = ""
-    while rows := connection.execute(query, {"after": after}).all():
+    page = query.order_by(HISTORY.c.id).limit(1000)
+    while rows := op.get_bind().execute(page.where(HISTORY.c.id > after)).all():
         after = rows[-1].id
-        yield [
-            {
-                "id": row.id,
-                "email_key": (email := _folded(row.email)),
-                "company_key": _folded(row.company),
-                "domain_key": _domain(email),
-            }
-            for row in rows
-        ]
+        yield rows
+
+
+def _change(rows: list[dict[str, Any]]) -> None:
+    """Write each row's values over those of the history row with the id ``row``."""
+    if rows:
+        here = sa.update(HISTORY).where(HISTORY.c.id == sa.bindparam("row"))
+        op.get_bind().execute(here, rows)
 
 
 def _folded(text: str | None) -> str | None:
     return (text or "").strip().casefold() or None
 
 
+def _email(email: str | None) -> str | None:
+    folded = _folded(email)
+    return folded if folded and len(folded) <= LONGEST_EMAIL else None
+
+
 def _domain(email: str | None) -> str | None:
-    domain = (email or "").rpartition("@")[2] if "@" in (email or "") else ""
-    return None if domain in FREE_MAIL.split() else domain or None
+    name, _, domain = (_email(email) or "").rpartition("@")
+    free = domain in FREE or domain.split(".")[0] in FREE
+    return domain if name and "." in domain and not free else None
 
 
 def _journal() -> None:

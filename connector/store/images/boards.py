@@ -1,45 +1,32 @@
-"""Boards, users and turns as plain JSON, for the journal and the trace of a decision, and back.
-
-Equal things give equal JSON text: mappings and sets are sorted, times are ISO 8601 in UTC. What a
-board counts (takings, meetings) is no part of its images: the history tells that.
-"""
+"""Boards as plain JSON, and what an edit changed."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
-from datetime import UTC, datetime, time
+from datetime import datetime
 from typing import Any
 
 from connector.model import (
-    Absence,
     Board,
-    GivenBack,
     ManualPolicy,
     Member,
     NoneAvailable,
     Period,
     Policies,
     Pool,
-    Presence,
     QuotaWindow,
     RejectPolicy,
     ReturnPolicy,
-    Skip,
     SkipPolicy,
-    SkipReason,
-    Slot,
     Standing,
     StickyPolicy,
     StickyStep,
     StickyTurn,
     Strategy,
-    Turn,
-    User,
-    WorkingHours,
 )
-
-Image = dict[str, Any]
+from connector.store.images.moments import Image, moment, moment_of
+from connector.store.images.people import user, user_of
 
 
 def config(board: Board) -> Image:
@@ -124,154 +111,6 @@ def patched(config: Image, difference: Image) -> Image:
                 entries[key] = entries.get(key, {}) | fields
         result[kind] = _sorted(entries)
     return result
-
-
-def user(user: User) -> Image:
-    """Picture a user."""
-    return {
-        "id": user.id,
-        "name": user.name,
-        "email": user.email,
-        "active": user.active,
-        "status": user.status,
-        "time_zone": user.time_zone,
-        "working_hours": [
-            {
-                "days": list(hours.days),
-                "start": hours.start.isoformat(),
-                "end": hours.end.isoformat(),
-            }
-            for hours in user.working_hours
-        ],
-        "holidays": user.holidays,
-        "absences": [
-            {
-                "id": one.id,
-                "starts_at": moment(one.starts_at),
-                "ends_at": moment(one.ends_at),
-                "reason": one.reason,
-            }
-            for one in user.absences
-        ],
-        "daily_quota": user.daily_quota,
-        "owners": _sorted(user.owners),
-        "refused_by": sorted(user.refused_by),
-    }
-
-
-def user_of(image: Image) -> User:
-    """Build the user of an image."""
-    built = {
-        "status": Presence(image["status"]),
-        "working_hours": tuple(
-            WorkingHours(
-                days=tuple(hours["days"]),
-                start=time.fromisoformat(hours["start"]),
-                end=time.fromisoformat(hours["end"]),
-            )
-            for hours in image["working_hours"]
-        ),
-        "absences": tuple(
-            Absence(
-                id=one["id"],
-                starts_at=datetime.fromisoformat(one["starts_at"]),
-                ends_at=datetime.fromisoformat(one["ends_at"]),
-                reason=one["reason"],
-            )
-            for one in image["absences"]
-        ),
-        "refused_by": frozenset(image["refused_by"]),
-    }
-    return User(**(image | built))
-
-
-def turn(turn: Turn) -> Image:
-    """Picture what a lead cost."""
-    return {
-        "member_id": turn.member_id,
-        "user_id": turn.user_id,
-        "sequence": turn.sequence,
-        "at": moment(turn.at),
-        "shares": {str(member_id): turn.shares[member_id] for member_id in sorted(turn.shares)},
-    }
-
-
-def turn_of(image: Image) -> Turn:
-    """Build the turn of an image."""
-    shares = {int(member_id): share for member_id, share in image["shares"].items()}
-    return Turn(**(image | {"at": datetime.fromisoformat(image["at"]), "shares": shares}))
-
-
-def given_back(given: GivenBack) -> Image:
-    """Picture what an earlier assignment returns."""
-    return {
-        "assignment_id": given.assignment_id,
-        "user_id": given.user_id,
-        "turn": turn(given.turn) if given.turn else None,
-        "counted_at": moment(given.counted_at),
-    }
-
-
-def given_back_of(image: Image) -> GivenBack:
-    """Build what ``given_back`` pictured."""
-    return GivenBack(
-        assignment_id=image["assignment_id"],
-        user_id=image["user_id"],
-        turn=turn_of(image["turn"]) if image["turn"] else None,
-        counted_at=moment_of(image["counted_at"]),
-    )
-
-
-def skips(skipped: Iterable[Skip]) -> list[Any]:
-    """Picture who could not take a lead, shortly."""
-    return [[one.user_id, one.reason, one.detail, moment(one.until)] for one in skipped]
-
-
-def skips_of(image: list[Any]) -> tuple[Skip, ...]:
-    """Build what ``skips`` pictured; rows of an earlier version had no end."""
-    return tuple(
-        Skip(
-            user_id=user_id,
-            reason=SkipReason(reason),
-            detail=detail,
-            until=moment_of(next(iter(until), None)),
-        )
-        for user_id, reason, detail, *until in image
-    )
-
-
-def slot(slot: Slot) -> Image:
-    """Picture when a meeting takes place."""
-    return {"starts_at": moment(slot.starts_at), "ends_at": moment(slot.ends_at)}
-
-
-def slot_of(image: Image) -> Slot:
-    """Build the slot of an image."""
-    return Slot(
-        starts_at=datetime.fromisoformat(image["starts_at"]),
-        ends_at=datetime.fromisoformat(image["ends_at"]),
-    )
-
-
-def times(of_users: Mapping[str, Iterable[datetime]]) -> Image:
-    """Picture when users got leads; who got none is left out."""
-    pictured = {user_id: [moment(when) for when in of] for user_id, of in of_users.items()}
-    return _sorted({user_id: of for user_id, of in pictured.items() if of})
-
-
-def times_of(image: Mapping[str, Iterable[str]]) -> dict[str, tuple[datetime, ...]]:
-    """Build what ``times`` pictured."""
-    return {user_id: tuple(map(datetime.fromisoformat, of)) for user_id, of in image.items()}
-
-
-def moment(when: datetime | None) -> str | None:
-    """Picture a moment."""
-    return when.astimezone(UTC).isoformat() if when else None
-
-
-def moment_of(image: str | None) -> datetime | None:
-    """Read a moment."""
-    return datetime.fromisoformat(image) if image else None
 
 
 def _pool(pool: Pool) -> Image:
