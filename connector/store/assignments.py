@@ -89,9 +89,9 @@ def record(
     decisions were made from, one for each; a decision that no board was asked for needs none.
 
     An earlier row is one of the same lead in the same pool, in the one it fell back from or without
-    a pool, or of the same CRM record anywhere; its write, if still pending, is no longer expected. A row that a decision gives
-    back no longer counts towards quotas. Raises ``StoreUnavailable`` when another pool recorded the
-    same CRM record in the same moment: try again.
+    a pool, or of the same CRM record anywhere; its write, if still pending, is no longer expected.
+    A row that a decision gives back no longer counts towards quotas. Raises ``StoreUnavailable``
+    when another pool recorded the same CRM record in the same moment: try again.
     """
     if not decisions:
         return []
