@@ -166,10 +166,7 @@ def freed(row: Assignment, *, without: str | None = None) -> Lead:
     ``without``: a user who is not to get it.
     """
     lead = lead_of(row)
-    excluded: dict[str, SkipReason] = {
-        who: why for who, why in lead.excluded.items() if why is not SkipReason.EXCLUDED
-    }
-    excluded |= gave_back(row)
+    excluded = gave_back(row)
     if without:
         excluded[without] = SkipReason.EXCLUDED
     return replace(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
 from datetime import datetime
 from heapq import merge
 from itertools import islice
@@ -36,7 +37,8 @@ def release(opened: Round, *, look_again: Iterable[str] = ()) -> int:
     released = 0
     after = dict.fromkeys(waiting, 0)
     while page := _page(opened, after):
-        leads = [lead_of(row) for row in page]
+        # Whom the CRM refused may be as good as new by now; their users say so.
+        leads = [replace(lead_of(row), excluded=sticky.gave_back(row)) for row in page]
         known = sticky.look_up(opened.session, leads)
         opened.include(known.people.values())
         for row, lead in zip(page, leads, strict=True):

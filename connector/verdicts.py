@@ -50,17 +50,21 @@ def keep(session: Session, row: Assignment, owner: ExistingOwner, *, now: dateti
 
 def return_turn(session: Session, row: Assignment, *, now: datetime) -> None:
     """Nobody got anything for this turn, since its record is gone: turn and quota go back, once."""
-    given = given_back(row, turn=True)
-    if row.pool_id is None or not row.current or not (given.turn or given.counted_at):
+    pool_id = row.pool_id
+    if pool_id is None:
         return
-    opened = open_round(session, [row.pool_id], now=now)
-    opened.take_back(row.pool_id, given, lead_of(row))
+    opened = open_round(session, [pool_id], now=now)
+    row = assignments.get(session, row.id) or row  # as it is under the lock
+    given = given_back(row, turn=True)
+    if not row.current or not (given.turn or given.counted_at):
+        return
+    opened.take_back(pool_id, given, lead_of(row))
     assignments.uncount(session, [row.id])
     journal.add(
         session,
-        row.pool_id,
+        pool_id,
         kind=EntryKind.RETURNED,
-        after_sequence=opened.boards[row.pool_id].last_sequence,
+        after_sequence=opened.boards[pool_id].last_sequence,
         at=now,
         actor=None,
         body={"sequence": row.sequence, "given": images.given_back(given)},
