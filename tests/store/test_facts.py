@@ -56,7 +56,7 @@ def kept(database: Database, lead: Lead, board: Board | None = None) -> Any:
         {"record": contact("1"), "email": "Kim@x.com", "company": " X ", "attributes": {"b": [1]}},
         {"preferred": ALICE},
         {"existing_owner": ExistingOwner(owner_id="9")},
-        {"existing_owner": ExistingOwner(owner_id="1", user=ALICE), "replaces": "2"},
+        {"existing_owner": ExistingOwner(owner_id="1", user=ALICE), "replaces": ("2", "3")},
         {
             "candidates": (
                 Candidate(step=StickyStep.PERSON, user=ALICE, found="had lead_7"),
@@ -65,7 +65,7 @@ def kept(database: Database, lead: Lead, board: Board | None = None) -> Any:
         },
         {"anew": "its owner was cleared"},
         {"excluded": {"b": SkipReason.REFUSED_BY_CRM, "a": SkipReason.EXCLUDED}},
-        {"fallback_from": "other", "replaces": "1"},
+        {"fallback_from": "other", "replaces": ("1",)},
     ],
     ids=" ".join,
 )
