@@ -59,8 +59,9 @@ def to_user(
 ) -> tuple[Decision, Board]:
     """A user whom a person chose; None is somebody of the CRM who is no user here.
 
-    The decision's lead prefers that user. ``carried``: the turn that goes on standing behind the
-    lead when the policy moves none.
+    The decision's lead prefers that user. Where turns move, the user pays for a turn that came
+    back, or for a lead that nobody had; one that had cost none stays free. ``carried``: the turn
+    that goes on standing behind the lead when the policy moves none.
     """
     lead = replace(lead, preferred=user)
     board = bookings.take_back(board, given, lead, now)
@@ -69,7 +70,7 @@ def to_user(
     member = next((m for m in board.pool.members if user and m.user.id == user.id), None)
     if board.pool.policies.manual is ManualPolicy.MOVE:
         turn = None
-        if member:
+        if member and (given.turn or given.user_id is None):
             turn, board = rotation.charge(board, member.id, now)
     decision = Decision(
         lead=lead,

@@ -299,3 +299,16 @@ def test_a_sticky_lead_that_is_rejected_uses_the_next_turn():
     row = history.reject(history.assign(lead("L1", preferred=user("C"))))
     assert (row.user_id, row.turn.member_id) == ("A", 1)
     assert word(history, 2) == "BC"
+
+
+def test_a_lead_that_cost_no_turn_costs_none_when_it_is_moved():
+    history = begin()
+    before = history.board.pool
+    history.move(history.assign(lead("L1", preferred=user("A"))), user("B"))
+    assert history.board.pool == before
+
+
+def test_a_held_lead_that_is_given_by_hand_costs_its_user_a_turn():
+    history = begin("AB")
+    history.move(history.assign(lead("L1", excluded=excluding("A", "B"))), user("A"))
+    assert word(history, 3) == "BAB"
