@@ -16,11 +16,12 @@ from typing import Any
 from connector.changes import given_back
 from connector.engine.replay import Differs, Tape, Told
 from connector.errors import NotFound
-from connector.model import Assignment, Board, Entry, EntryKind
+from connector.model import Assignment, Board, Entry, EntryKind, Reason, User
 from connector.store import assignments, images, journal, pools
 from connector.store.assignment_rows import with_outcome
 from connector.store.database import Session
 from connector.store.facts import elsewhere_of, lead_of, meetings_of
+from connector.store.user_rows import OVER_FOR_GOOD
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,14 +129,19 @@ class _Replay:
     def _decided(self, row: Assignment) -> None:
         former = self._former.get(row.sequence or 0)
         row = with_outcome(row, former[0]) if former else row
-        self._playing().decided(row, _told(row))
+        tape = self._playing()
+        if row.slot:  # a meeting may lie in the past: by then the board did not know old absences
+            tape.board = _timeless(tape.board, row.assigned_at - OVER_FOR_GOOD)
+        tape.decided(row, self._told(row))
         self.decisions += 1
 
     def _enter(self, entry: Entry) -> None:
         match entry.kind:
             case EntryKind.SNAPSHOT:
                 self._config = dict(entry.body["config"])
-                self._tape = Tape(images.board_of(self._config, entry.body["state"]))
+                board = images.board_of(self._config, entry.body["state"])
+                takings = images.times_of(entry.body["takings"])
+                self._tape = Tape(replace(board, takings=takings))
             case EntryKind.EDITED:
                 self._edited(entry)
             case EntryKind.RETURNED:
@@ -152,6 +158,22 @@ class _Replay:
         after = images.board_of(self._config, known)
         tape.edited(replace(after, takings=tape.board.takings), entry.at)
 
+    def _told(self, row: Assignment, facts: Mapping[str, Any] | None = None) -> Told:
+        """What the decision was given; ``facts`` of others may come from a later row."""
+        seen = row.facts if facts is None else facts
+        given = row.gives_back
+        # Where a person chose the user, the turn of the row before may go on standing behind it.
+        before = None
+        if given and row.reason is Reason.MANUAL:
+            before = assignments.get(self._session, given.assignment_id)
+        return Told(
+            lead=lead_of(row),
+            elsewhere=elsewhere_of(seen),
+            meetings=meetings_of(seen),
+            gives_back=given,
+            carried=before.turn if before else None,
+        )
+
     def _amend(self, entry: Entry) -> None:
         sequence = entry.body["sequence"]
         row = assignments.at_sequence(self._session, self._pool_id, sequence)
@@ -164,22 +186,12 @@ class _Replay:
         after = with_outcome(row, former[place + 1]) if place + 1 < len(former) else row
         self._playing().amended(
             after,
-            _told(before, facts=after.facts),
+            self._told(before, facts=after.facts),
+            before=before,
             given=given_back(before, turn=True),
             refused=images.skips_of(entry.body["refused"]),
             at=entry.at,
         )
-
-
-def _told(row: Assignment, facts: Mapping[str, Any] | None = None) -> Told:
-    """What the decision of the row was given; ``facts`` of others may come from a later row."""
-    seen = row.facts if facts is None else facts
-    return Told(
-        lead=lead_of(row),
-        elsewhere=elsewhere_of(seen),
-        meetings=meetings_of(seen),
-        gives_back=row.gives_back,
-    )
 
 
 def _named(session: Session, name_or_id: str) -> str:
@@ -191,17 +203,13 @@ def _named(session: Session, name_or_id: str) -> str:
 
 def _timeless(board: Board, now: datetime) -> Board:
     """The board without absences that are over: the database does not load those."""
-    members = tuple(
-        replace(
-            member,
-            user=replace(
-                member.user,
-                absences=tuple(one for one in member.user.absences if one.ends_at > now),
-            ),
-        )
-        for member in board.pool.members
-    )
-    return replace(board, pool=replace(board.pool, members=members))
+
+    def there(user: User) -> User:
+        return replace(user, absences=tuple(one for one in user.absences if one.ends_at > now))
+
+    members = tuple(replace(one, user=there(one.user)) for one in board.pool.members)
+    fallback = board.fallback_user and there(board.fallback_user)
+    return replace(board, pool=replace(board.pool, members=members), fallback_user=fallback)
 
 
 def _first_difference(ours: Any, theirs: Any, path: str = "") -> tuple[str, Any, Any]:

@@ -5,6 +5,7 @@ Each is a new history row with its actor. Turn and quota follow the lead as the 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -21,8 +22,10 @@ from connector.model import (
     SkipReason,
     Status,
     User,
+    WriteBack,
 )
 from connector.recording import Made, Round, open_round
+from connector.sticky import gave_back
 from connector.store import assignments, pools, users
 from connector.store.database import Session
 from connector.store.facts import lead_of
@@ -61,17 +64,26 @@ def reassign(
         raise Conflict(f"{user.name} has this lead already.", code="same_user")
     if not override:
         _check_quotas(opened, row, user)
-    return move(opened, row, freed(row), user, actor, note)
+    lead = replace(freed(row), preferred=user)
+    return move(opened, row, lead, user, actor, note)
 
 
 def hand_on(
-    session: Session, assignment_id: str, *, now: datetime, actor: str, note: str
-) -> Assignment:
-    """Take the lead from its user: it goes to the next one in turn, or is held. Raises as above."""
-    row, opened = _open(session, assignment_id, now)
-    if row.pool_id is None:
-        raise ValueError("only a lead of a pool can go to its next user")
-    return write(opened, _to_the_next(opened, row, row.pool_id), actor, note)
+    session: Session,
+    pool_id: str,
+    rows: Sequence[Assignment],
+    *,
+    now: datetime,
+    actor: str,
+    note: str,
+) -> None:
+    """Give these leads of a pool, whose lock is held, to the next users in turn, or hold them."""
+    opened = open_round(session, [pool_id], now=now, slots=[row.slot for row in rows if row.slot])
+    pools.lock_records(session, [row.record for row in rows if row.record])
+    for row in rows:
+        made = _to_the_next(opened, row, pool_id)
+        opened.note(Made(replace(made.decision, actor=actor, note=note), made.board))
+    opened.write()
 
 
 def reject(
@@ -121,10 +133,11 @@ def undo(
 
 def given_back(row: Assignment, *, turn: bool) -> GivenBack:
     """What the row returns when it no longer stands; ``turn=False``: the turn stays used."""
+    is_used = row.counted or row.user_id is None  # else it came back before: the record was gone
     return GivenBack(
         assignment_id=row.id,
         user_id=row.user_id,
-        turn=row.turn if turn else None,
+        turn=row.turn if turn and is_used else None,
         counted_at=row.assigned_at if row.counted else None,
     )
 
@@ -150,10 +163,12 @@ def _open(session: Session, assignment_id: str, now: datetime) -> tuple[Assignme
 def freed(row: Assignment, *, without: str | None = None) -> Lead:
     """The lead for a new decision; our owner in the CRM may be written over.
 
-    ``without``: a user who is not to get it any more.
+    ``without``: a user who is not to get it.
     """
     lead = lead_of(row)
-    excluded = {**lead.excluded, without: SkipReason.EXCLUDED} if without else lead.excluded
+    excluded = gave_back(row)
+    if without:
+        excluded[without] = SkipReason.EXCLUDED
     return replace(
         lead,
         existing_owner=None,
@@ -161,8 +176,17 @@ def freed(row: Assignment, *, without: str | None = None) -> Lead:
         candidates=(),
         anew=None,
         excluded=excluded,
-        replaces=row.owner_id or lead.replaces,
+        replaces=_owners_shown(row, lead),
     )
+
+
+def _owners_shown(row: Assignment, lead: Lead) -> tuple[str, ...]:
+    """Which owners of ours the CRM may show: as long as a write is not known to be done, also those
+    from before it.
+    """
+    ours = (row.owner_id,) if row.owner_id else ()
+    is_sure = row.write_back is WriteBack.DONE or lead.existing_owner
+    return ours if is_sure else tuple(dict.fromkeys((*ours, *lead.replaces)))
 
 
 def _to_the_next(opened: Round, row: Assignment, pool_id: str) -> Made:

@@ -128,7 +128,7 @@ def _compare(
             settled.never.append((item, gone))
         elif seen.owner_id == item.owner_id and seen.owner_stays:
             settled.done.append(item)
-        elif seen.owner_stays and seen.owner_id != item.replaces:
+        elif seen.owner_stays and seen.owner_id not in item.replaces:
             settled.kept.append((item, seen))
         else:
             to_write.append(item)
@@ -191,7 +191,7 @@ def _lock(session: Session, settled: Settled) -> dict[str, Assignment]:
     refused = {rows[i.assignment_id].user_id for i, _ in settled.refused if i.assignment_id in rows}
     pool_ids |= pools.of_users(session, {one for one in refused if one})
     pools.lock(session, pool_ids | pools.family(session, pool_ids))
-    return rows
+    return assignments.find(session, rows)  # as they are under the lock
 
 
 def _keep_existing_owners(

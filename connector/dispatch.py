@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from connector import held, recording, sticky
@@ -135,7 +135,7 @@ def leave_pool(session: Session, pool_id: str, *, default_pool: str | None, now:
         session, pool_id, connections=None, after_sequence=0, limit=held.AT_ONCE
     ):
         assignments.leave(session, [row.id for row in waiting])
-        leads = [lead_of(row) for row in waiting]
+        leads = [replace(lead_of(row), excluded=sticky.gave_back(row)) for row in waiting]
         assign_routed(session, leads, default_pool=default_pool, now=now)
 
 

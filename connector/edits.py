@@ -6,10 +6,11 @@ members anew, and what differs goes into each pool's journal with who did it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
 from connector import changes, dispatch
 from connector.engine import rotation
@@ -17,7 +18,7 @@ from connector.errors import Conflict, unknown_pool, unknown_user
 from connector.model import Absence, Board, EntryKind, Pool, User
 from connector.store import assignments, images, journal, pools, users
 from connector.store.database import Session
-from connector.store.pools import NewPool, PoolChange
+from connector.store.pools import NewMember, NewPool, PoolChange
 
 REDISTRIBUTED_AT_ONCE = 1000
 SYSTEM = "system"
@@ -25,6 +26,7 @@ SYSTEM = "system"
 
 def create_pool(session: Session, new: NewPool, *, now: datetime, actor: str | None) -> Pool:
     """Make a pool; its journal begins. Raises ``Conflict`` or ``BadInput`` like the store."""
+    pools.lock_users(session, _people(new.members, new.values))
     made = pools.create(session, new, now)
     board = _board(session, made.id, now)
     nobody = replace(board, pool=replace(board.pool, members=()))
@@ -43,6 +45,10 @@ def change_pool(
     ``NotFound`` (``pool_not_found``, ``member_not_found``), ``Conflict`` (``member_exists``,
     ``pool_archived``, ``too_many_leads``) or ``BadInput``.
     """
+    # A fallback must not lead in a circle, and leads of those removed may wait in its pools.
+    is_wide = "fallback_pool_id" in change.values
+    pools.lock(session, pools.all_ids(session) if is_wide else pools.family(session, [pool_id]))
+    pools.lock_users(session, _people(change.add_members, change.values))
     with _editing(session, [pool_id], now=now, actor=actor):
         pool = pools.get(session, pool_id)
         if pool is None:
@@ -68,6 +74,7 @@ def archive_pool(
 
     Raises ``NotFound``. Archiving again changes nothing.
     """
+    pools.lock(session, pools.all_ids(session))  # its held leads may go to any pool
     with _editing(session, [pool_id], now=now, actor=actor):
         if pools.get(session, pool_id) is None:
             raise unknown_pool(pool_id)
@@ -77,7 +84,7 @@ def archive_pool(
 
 def put_user(session: Session, user: User, *, now: datetime, actor: str | None) -> bool:
     """Replace a user or make one; True when made. Absences stay. Raises ``Conflict``."""
-    with _editing(session, pools.of_users(session, [user.id]), now=now, actor=actor):
+    with _editing(session, _lock_pools_of(session, [user.id]), now=now, actor=actor):
         return users.put(session, user, now)
 
 
@@ -90,8 +97,8 @@ def change_user(
     actor: str | None,
 ) -> User:
     """Change a user as ``revise`` says, as they are now. Raises ``NotFound``, ``Conflict``."""
-    with _editing(session, pools.of_users(session, [user_id]), now=now, actor=actor):
-        user = users.get(session, user_id, lock=True)
+    with _editing(session, _lock_pools_of(session, [user_id]), now=now, actor=actor):
+        user = users.get(session, user_id)
         if user is None:
             raise unknown_user(user_id)
         revised = revise(user)
@@ -105,7 +112,7 @@ def refuse_user(
     """Remember that this connection's CRM will not have these users own records."""
     people = sorted(set(user_ids))
     why = f"{connection} calls the owner inactive"
-    concerned = pools.of_users(session, people)
+    concerned = _lock_pools_of(session, people)
     with _editing(session, concerned, now=now, actor=SYSTEM, why=why):
         for user_id in people:
             users.refuse(session, user_id, connection)
@@ -115,7 +122,7 @@ def add_absence(
     session: Session, user_id: str, absence: Absence, *, now: datetime, actor: str | None
 ) -> Absence:
     """Note when a user is away. Raises ``NotFound`` for an unknown user."""
-    with _editing(session, pools.of_users(session, [user_id]), now=now, actor=actor):
+    with _editing(session, _lock_pools_of(session, [user_id]), now=now, actor=actor):
         if users.get(session, user_id) is None:
             raise unknown_user(user_id)
         users.add_absence(session, user_id, absence)
@@ -126,8 +133,24 @@ def remove_absence(
     session: Session, user_id: str, absence_id: str, *, now: datetime, actor: str | None
 ) -> bool:
     """Forget an absence; False when there is none of this id."""
-    with _editing(session, pools.of_users(session, [user_id]), now=now, actor=actor):
+    with _editing(session, _lock_pools_of(session, [user_id]), now=now, actor=actor):
         return users.remove_absence(session, user_id, absence_id)
+
+
+def _people(members: Iterable[NewMember], values: Mapping[str, Any]) -> set[str]:
+    """The users whom an edit of a pool brings to its board."""
+    named = [member.user_id for member in members]
+    return {user_id for user_id in (*named, values.get("fallback_user_id")) if user_id}
+
+
+def _lock_pools_of(session: Session, user_ids: Iterable[str]) -> set[str]:
+    """Lock the pools of these users, and let none more take them in until the commit."""
+    people = set(user_ids)
+    pools.lock(session, pools.of_users(session, people))
+    pools.lock_users(session, people)
+    concerned = pools.of_users(session, people)
+    pools.lock(session, concerned)  # one that took them in while we waited
+    return concerned
 
 
 @contextmanager
@@ -175,8 +198,7 @@ def _redistribute(
             code="too_many_leads",
         )
     note = f"{user_id} was removed from the pool by {actor}"
-    for row in rows:
-        changes.hand_on(session, row.id, now=now, actor=SYSTEM, note=note)
+    changes.hand_on(session, pool_id, rows, now=now, actor=SYSTEM, note=note)
 
 
 def _board(session: Session, pool_id: str, now: datetime) -> Board:

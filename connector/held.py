@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
 from datetime import datetime
+from heapq import merge
+from itertools import islice
 
 from connector import sticky
 from connector.engine.decide import decide
 from connector.engine.eligibility import refusal
-from connector.engine.quotas import pool_full
+from connector.engine.quotas import pool_full, quota_reached
 from connector.model import Assignment, Board, Lead, Record, Route, Status
 from connector.recording import Round, open_round
 from connector.store import assignments, pools
@@ -21,73 +24,85 @@ AT_ONCE = 500  # leads in one look at the queue
 def release_due(session: Session, pool_id: str, *, now: datetime) -> int:
     """Assign the held leads of a pool whose opening is due; how many there were."""
     opened = open_round(session, [pool_id], now=now)
-    released = release(opened)
-    note_opening(opened, [pool_id])
-    return released
+    return release(opened, look_again=[pool_id])
 
 
-def release(opened: Round) -> int:
+def release(opened: Round, *, look_again: Iterable[str] = ()) -> int:
     """Assign the held leads of the round's pools that somebody can take now, oldest first.
 
-    Each that goes out is a new row; those that still find nobody keep theirs.
+    Each that goes out is a new row; those that still find nobody keep theirs. The next opening is
+    noted for the pools where leads waited, and for those of ``look_again``.
     """
     waiting = assignments.pools_with_held(opened.session, list(opened.boards))
-    released = sum(_release_pool(opened, pool_id) for pool_id in waiting)
-    if waiting:
-        note_opening(opened, waiting)
+    released = 0
+    after = dict.fromkeys(waiting, 0)
+    while page := _page(opened, after):
+        # Whom the CRM refused may be as good as new by now; their users say so.
+        leads = [replace(lead_of(row), excluded=sticky.gave_back(row)) for row in page]
+        known = sticky.look_up(opened.session, leads)
+        opened.include(known.people.values())
+        for row, lead in zip(page, leads, strict=True):
+            pool_id = _pool_of(row)
+            made = opened.decide(known.complete(lead), pool_id, row.route or Route(pool_id=pool_id))
+            if made.decision.status is not Status.HELD:
+                opened.note(made)
+                known.note(made.decision)
+                released += 1
+            after[pool_id] = row.sequence or 0
+        opened.write()
+    note_opening(opened, {*waiting, *look_again})
     return released
 
 
 def note_opening(opened: Round, pool_ids: Collection[str]) -> None:
     """Note when it is worth looking at these pools' held leads again; never if there are none."""
+    if not pool_ids:
+        return
     waiting = assignments.pools_with_held(opened.session, list(pool_ids))
-    for pool_id in pool_ids:
-        at = _next_opening(opened, pool_id) if pool_id in waiting else None
+    for pool_id in sorted(pool_ids):
+        at = min(_openings(opened, pool_id), default=None) if pool_id in waiting else None
         pools.set_opening(opened.session, pool_id, at)
 
 
-def _next_opening(opened: Round, pool_id: str) -> datetime | None:
-    """When somebody who cannot take leads now may; None: no clock brings that."""
-    moments: list[datetime] = []
+def _openings(opened: Round, pool_id: str) -> Iterator[datetime]:
+    """The moments at which somebody who cannot take leads now may; none: no clock brings that."""
+    meetings = assignments.held_slots(opened.session, [pool_id])
     for board in _boards(opened, pool_id):
         full = pool_full(board, opened.now)
         if full and full[1]:
-            moments.append(full[1])
+            yield full[1]
         for member in board.pool.members:
             skip = refusal(member, Lead(id="probe"), board, opened.now)
             if skip and skip.until:
-                moments.append(skip.until)
-    return min(moments, default=None)
+                yield skip.until
+            # Whoever is away now may be there when a meeting takes place.
+            limit = quota_reached(member, board, opened.now) if meetings else None
+            if limit and limit.until:
+                yield limit.until
 
 
-def _release_pool(opened: Round, pool_id: str) -> int:
-    released = 0
-    after = 0
-    while page := _page(opened, pool_id, after):
-        leads = [lead_of(row) for row in page]
-        known = sticky.look_up(opened.session, leads)
-        for row, lead in zip(page, leads, strict=True):
-            route = row.route or Route(pool_id=pool_id)
-            made = opened.decide(known.complete(lead), pool_id, route)
-            if made.decision.status is not Status.HELD:
-                opened.note(made)
-                known.note(made.decision)
-                released += 1
-        opened.write()
-        after = page[-1].sequence or 0
-    return released
+def _page(opened: Round, after: dict[str, int]) -> list[Assignment]:
+    """The next held leads of these pools behind the sequence of each, oldest first.
+
+    Meetings, and of the others those whom somebody can take now.
+    """
+    queues = [
+        assignments.held(
+            opened.session,
+            pool_id,
+            connections=_served(opened, pool_id),
+            after_sequence=sequence,
+            limit=AT_ONCE,
+        )
+        for pool_id, sequence in after.items()
+    ]
+    return list(islice(merge(*queues, key=lambda row: row.assigned_at), AT_ONCE))
 
 
-def _page(opened: Round, pool_id: str, after: int) -> list[Assignment]:
-    """Held leads, oldest first: meetings, and of the others those whom somebody can take now."""
-    able = {
-        connection
-        for board in _boards(opened, pool_id)
-        for connection in _connections_served(board, opened.now)
-    }
-    return assignments.held(
-        opened.session, pool_id, connections=able, after_sequence=after, limit=AT_ONCE
-    )
+def _pool_of(row: Assignment) -> str:
+    if row.pool_id is None:
+        raise ValueError("a lead waits in a pool here")
+    return row.pool_id
 
 
 def _boards(opened: Round, pool_id: str) -> list[Board]:
@@ -95,18 +110,16 @@ def _boards(opened: Round, pool_id: str) -> list[Board]:
     return [opened.boards[one] for one in (pool_id, *opened.fallbacks(pool_id))]
 
 
-def _connections_served(board: Board, now: datetime) -> frozenset[str | None]:
+def _served(opened: Round, pool_id: str) -> frozenset[str | None]:
     """The connections whose leads somebody can take now; None stands for leads without a record."""
-    people = [member.user for member in board.pool.members]
-    fallback = board.fallback_user
-    names = {name for user in people for name in user.owners} | set(
-        fallback.owners if fallback else ()
-    )
-    probes: dict[str | None, Lead] = {None: Lead(id="probe")}
-    for name in names:
-        probes[name] = Lead(id="probe", record=Record(connection=name, object_type="", id=""))
-    return frozenset(
-        name
-        for name, probe in probes.items()
-        if decide(probe, board, now)[0].status is not Status.HELD
-    )
+    found: set[str | None] = set()
+    for board in _boards(opened, pool_id):
+        people = [member.user for member in board.pool.members]
+        if board.fallback_user:
+            people.append(board.fallback_user)
+        for name in {None, *(name for user in people for name in user.owners)} - found:
+            record = Record(connection=name, object_type="", id="") if name else None
+            decision, _ = decide(Lead(id="probe", record=record), board, opened.now)
+            if decision.status is not Status.HELD:
+                found.add(name)
+    return frozenset(found)

@@ -138,7 +138,7 @@ def _sort_owned(
         raise ValueError("an owned record has an owner")
     if row is None and all(item.event.kind is EventKind.CHANGED for item in events):
         return plan.ignore(events, "owned_already")
-    if row and row.owner_id is None and owner.owner_id == lead_of(row).replaces:
+    if row and row.owner_id is None and owner.owner_id in lead_of(row).replaces:
         # Whoever gave it back shows in the CRM until the next owner is written.
         return plan.ignore(events, "nothing_new")
     if row is None or row.status in (Status.HELD, Status.UNDONE):

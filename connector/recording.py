@@ -32,6 +32,7 @@ from connector.model import (
 )
 from connector.store import assignments, occupancy, outbox, pools
 from connector.store.database import Session
+from connector.store.facts import lead_of
 from connector.store.outbox import WantedOwner
 
 Place = tuple[str | None, int]  # where ``Round.write`` will have the row of a decision
@@ -55,6 +56,7 @@ class Round:
     _read: dict[str, Board] = field(default_factory=dict)  # as the database has them
     _noted: dict[str | None, list[Noted]] = field(default_factory=lambda: defaultdict(list))
     _opened: set[str] = field(default_factory=set)  # pools to which something came back
+    _freed: set[str] = field(default_factory=set)  # users who have more room in all their pools
 
     def decide(self, lead: Lead, pool_id: str, route: Route) -> Made:
         """Who gets the lead in the pool, or in the pools it falls back to. Changes nothing."""
@@ -83,7 +85,7 @@ class Round:
         else:
             self._noted[None].append((decision, None))
         if decision.gives_back and pool_id:
-            self._opened.add(pool_id)
+            self._came_back(pool_id, decision.gives_back, decision.lead)
         return pool_id, len(self._noted[pool_id]) - 1
 
     def include(self, people: Iterable[User]) -> None:
@@ -104,7 +106,7 @@ class Round:
         """Let an earlier assignment return its turn and its quota to the pool."""
         board = self.boards[pool_id]
         self.boards[pool_id] = bookings.take_back(board, given, lead, self.now, owe=owe)
-        self._opened.add(pool_id)
+        self._came_back(pool_id, given, lead)
 
     def write(self) -> dict[Place, Assignment]:
         """Write what was noted since the last time, and how the boards stand now."""
@@ -120,12 +122,14 @@ class Round:
         for pool_id, board in self.boards.items():
             if board != self._read[pool_id]:
                 pools.save(self.session, self._read[pool_id], board)
-        for pool_id in self._opened:  # what came back may serve a lead that waits
+        opened = self._opened | pools.of_users(self.session, self._freed)
+        for pool_id in sorted(opened):  # what came back may serve a lead that waits
             pools.set_opening(self.session, pool_id, self.now)
         want_owners(self.session, list(rows.values()), self.now)
         self._read = dict(self.boards)
         self._noted.clear()
         self._opened.clear()
+        self._freed.clear()
         return rows
 
     def fallbacks(self, pool_id: str) -> Iterator[str]:
@@ -143,6 +147,14 @@ class Round:
             seen.add(following)
             yield following
             pool_id = following
+
+    def _came_back(self, pool_id: str, given: GivenBack, lead: Lead) -> None:
+        """Note where leads may wait for what an assignment returned."""
+        self._opened.add(pool_id)
+        members = self.boards[pool_id].pool.members
+        limited = {one.user.id for one in members if one.user.daily_quota is not None}
+        if given.user_id and (lead.slot or given.user_id in limited):
+            self._freed.add(given.user_id)
 
     def _tell_other_pools(self, decision: Decision) -> None:
         """A user's own quota and meetings hold in all pools."""
@@ -233,7 +245,7 @@ def want_owners(session: Session, rows: Sequence[Assignment], now: datetime) -> 
             object_type=row.record.object_type,
             record_id=row.record.id,
             owner_id=row.owner_id,
-            replaces=row.facts.get("replaces"),
+            replaces=lead_of(row).replaces,
             assignment_id=row.id,
         )
         for row in rows

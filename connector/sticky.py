@@ -11,6 +11,7 @@ from connector.model import (
     Candidate,
     Decision,
     Lead,
+    Reason,
     Record,
     SkipReason,
     Status,
@@ -45,13 +46,19 @@ class Known:
 
     def complete(self, lead: Lead) -> Lead:
         """The lead with who has it, and with those who gave it back before."""
-        row = self.earlier.get(lead.record.lead_id if lead.record else lead.id)
-        excluded = dict(lead.excluded)
-        if row:
-            given_back = lead_of(row).excluded.items()
-            excluded |= {who: why for who, why in given_back if why is SkipReason.EXCLUDED}
-        candidates = (self._person(lead), self._company(lead), self._earlier(lead, row))
-        return replace(lead, candidates=candidates, excluded=excluded)
+        row = self._newest(lead)
+        lead = replace(
+            lead, candidates=(self._person(lead), self._company(lead), self._earlier(lead, row))
+        )
+        if row is None:
+            return lead
+        # Nobody has it, so the CRM may still show who had it before.
+        replaces = lead_of(row).replaces if row.owner_id is None else ()
+        return replace(
+            lead,
+            excluded={**lead.excluded, **gave_back(row)},
+            replaces=lead.replaces or replaces,
+        )
 
     def note(self, decision: Decision) -> None:
         """Remember who got a lead just now."""
@@ -67,6 +74,12 @@ class Known:
         ):
             if key:
                 known[key] = holder
+
+    def _newest(self, lead: Lead) -> Assignment | None:
+        """The newest row of the lead, by its own id or by that of its record."""
+        ids = {lead.id, lead.record.lead_id if lead.record else lead.id}
+        rows = [self.earlier[one] for one in ids if one in self.earlier]
+        return max(rows, key=lambda row: row.id, default=None)
 
     def _person(self, lead: Lead) -> Candidate:
         key = email_key(lead.email)
@@ -125,6 +138,17 @@ def look_up(session: Session, leads: Sequence[Lead]) -> Known:
         wanted |= {one for one in (row.user_id, row.stands_in_for) if one}
     known.people = users.find(session, wanted)
     return known
+
+
+def gave_back(row: Assignment) -> dict[str, SkipReason]:
+    """Who gave the lead back, up to this row, and so never gets it again."""
+    excluded: dict[str, SkipReason] = {
+        who: why for who, why in lead_of(row).excluded.items() if why is SkipReason.EXCLUDED
+    }
+    if row.status is Status.REASSIGNED and row.reason is not Reason.MANUAL and row.gives_back:
+        # Somebody else was to have it this once: no reason against a later turn.
+        excluded.pop(row.gives_back.user_id or "", None)
+    return excluded
 
 
 def _holders(found: dict[str, assignments.Found]) -> dict[str, _Holder]:

@@ -27,11 +27,18 @@ from connector.store.database import Session
 from connector.store.facts import lead_of
 
 
-def follow(session: Session, row: Assignment, owner: ExistingOwner, *, now: datetime) -> Assignment:
-    """Somebody set another owner in the CRM: history, turn and quota follow."""
+def follow(session: Session, row: Assignment, owner: ExistingOwner, *, now: datetime) -> None:
+    """Somebody set another owner in the CRM: history, turn and quota follow.
+
+    Nothing when a newer row speaks for the lead meanwhile: it will find the owner there.
+    """
     opened = open_round(session, [row.pool_id] if row.pool_id else [], now=now)
+    standing = assignments.get(session, row.id)  # as it is under the lock
+    if standing is None or not standing.current:
+        return
+    row = standing
     lead = replace(freed(row), existing_owner=owner)
-    return move(opened, row, lead, owner.user, None, "the owner was set in the CRM")
+    move(opened, row, lead, owner.user, None, "the owner was set in the CRM")
 
 
 def keep(session: Session, row: Assignment, owner: ExistingOwner, *, now: datetime) -> Assignment:
@@ -42,18 +49,22 @@ def keep(session: Session, row: Assignment, owner: ExistingOwner, *, now: dateti
 
 
 def return_turn(session: Session, row: Assignment, *, now: datetime) -> None:
-    """Nobody got anything for this turn, since its record is gone: turn and quota go back."""
-    if row.pool_id is None or (row.turn is None and not row.counted):
+    """Nobody got anything for this turn, since its record is gone: turn and quota go back, once."""
+    pool_id = row.pool_id
+    if pool_id is None:
         return
-    opened = open_round(session, [row.pool_id], now=now)
+    opened = open_round(session, [pool_id], now=now)
+    row = assignments.get(session, row.id) or row  # as it is under the lock
     given = given_back(row, turn=True)
-    opened.take_back(row.pool_id, given, lead_of(row))
+    if not row.current or not (given.turn or given.counted_at):
+        return
+    opened.take_back(pool_id, given, lead_of(row))
     assignments.uncount(session, [row.id])
     journal.add(
         session,
-        row.pool_id,
+        pool_id,
         kind=EntryKind.RETURNED,
-        after_sequence=opened.boards[row.pool_id].last_sequence,
+        after_sequence=opened.boards[pool_id].last_sequence,
         at=now,
         actor=None,
         body={"sequence": row.sequence, "given": images.given_back(given)},
@@ -77,11 +88,9 @@ def pass_on(
         lead_of(row),
         before,
         now,
+        row=row,
         given=given_back(row, turn=True),
         refused=(*known, passed),
-        sequence=row.sequence,
-        counted_at=row.assigned_at,
-        route=row.route,
     )
     if decision.status is Status.HELD and not may_hold:
         return False

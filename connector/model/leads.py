@@ -77,7 +77,7 @@ class Lead:
     anew: str | None = None  # why an earlier decision does not count
     excluded: Mapping[str, SkipReason] = field(default_factory=dict)  # user id -> why not them
     fallback_from: str | None = None  # id of the pool where nobody could take it
-    replaces: str | None = None  # the owner id of ours in the CRM that may be written over
+    replaces: tuple[str, ...] = ()  # owner ids of ours in the CRM that may be written over
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

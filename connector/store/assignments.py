@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
 from connector.errors import StoreUnavailable
-from connector.model import Assignment, Board, Decision, WriteBack
+from connector.model import Assignment, Board, Decision, Status, WriteBack
 from connector.store.assignment_rows import assignment_of, read, row_of, select_rows
 from connector.store.database import Session, chunks
 from connector.store.history import all_rows, at_sequence, history, rows_between
@@ -88,10 +88,10 @@ def record(
     ``first_sequence``; it is None for decisions without a pool. ``boards`` are those that the
     decisions were made from, one for each; a decision that no board was asked for needs none.
 
-    An earlier row is one of the same lead in the same pool or without a pool, or of the same CRM
-    record anywhere; its write, if still pending, is no longer expected. A row that a decision gives
-    back no longer counts towards quotas. Raises ``StoreUnavailable`` when another pool recorded the
-    same CRM record in the same moment: try again.
+    An earlier row is one of the same lead in the same pool, in the one it fell back from or without
+    a pool, or of the same CRM record anywhere; its write, if still pending, is no longer expected.
+    A row that a decision gives back no longer counts towards quotas. Raises ``StoreUnavailable``
+    when another pool recorded the same CRM record in the same moment: try again.
     """
     if not decisions:
         return []
@@ -180,11 +180,15 @@ def current_of_records(
 def current_of_user(
     session: Session, pool_id: str, user_id: str, limit: int, *, after_sequence: int = 0
 ) -> list[Assignment]:
-    """Read the rows by which a user has leads of this pool, oldest first, behind a sequence."""
+    """Read the rows that gave a user leads of this pool, oldest first, behind a sequence.
+
+    What an owner in the CRM keeps was not given by the pool.
+    """
     query = select_rows().where(
         assignments.c.current,
         assignments.c.pool_id == pool_id,
         assignments.c.user_id == user_id,
+        assignments.c.status != Status.KEPT,
         assignments.c.sequence > after_sequence,
     )
     return read(session, query.order_by(assignments.c.sequence).limit(limit))
@@ -210,8 +214,9 @@ def _supersede(session: Session, pool_id: str | None, decisions: Sequence[Decisi
     columns = assignments.c
     lead_ids = sorted({decision.lead.id for decision in decisions})
     of_lead: list[ColumnElement[bool]] = [columns.pool_id.is_(None)]
-    if pool_id is not None:
-        of_lead.append(columns.pool_id == pool_id)
+    places = {pool_id, *(decision.lead.fallback_from for decision in decisions)} - {None}
+    if places:
+        of_lead.append(columns.pool_id.in_(sorted(str(place) for place in places)))
     earlier: set[str] = set()
     for chunk in chunks(lead_ids):
         query = select(columns.id).where(columns.current, columns.lead_id.in_(chunk), or_(*of_lead))

@@ -38,8 +38,8 @@ def facts_of(lead: Lead, board: Board | None) -> Image:
             for one in lead.candidates
         ],
         "fallback_from": lead.fallback_from,
-        "replaces": lead.replaces,
-        "elsewhere": _elsewhere(board) if board else None,
+        "replaces": list(lead.replaces),
+        "elsewhere": images.times(board.elsewhere) if board else None,
         "meetings": _meetings(board, lead.slot) if board and lead.slot else None,
     }
     return {name: value for name, value in facts.items() if value not in (None, {}, [])}
@@ -69,16 +69,13 @@ def lead_of(row: Assignment) -> Lead:
             user_id: SkipReason(reason) for user_id, reason in facts.get("excluded", {}).items()
         },
         fallback_from=facts.get("fallback_from"),
-        replaces=facts.get("replaces"),
+        replaces=tuple(facts.get("replaces", ())),
     )
 
 
 def elsewhere_of(facts: Mapping[str, Any]) -> dict[str, tuple[datetime, ...]]:
     """Build what the decision with these facts saw of its users' leads in other pools."""
-    return {
-        user_id: tuple(datetime.fromisoformat(moment) for moment in times)
-        for user_id, times in facts.get("elsewhere", {}).items()
-    }
+    return images.times_of(facts.get("elsewhere", {}))
 
 
 def meetings_of(facts: Mapping[str, Any]) -> dict[str, tuple[Slot, ...]]:
@@ -86,14 +83,6 @@ def meetings_of(facts: Mapping[str, Any]) -> dict[str, tuple[Slot, ...]]:
     return {
         user_id: tuple(images.slot_of(slot) for slot in slots)
         for user_id, slots in facts.get("meetings", {}).items()
-    }
-
-
-def _elsewhere(board: Board) -> Image:
-    return {
-        user_id: [images.moment(moment) for moment in board.elsewhere[user_id]]
-        for user_id in sorted(board.elsewhere)
-        if board.elsewhere[user_id]
     }
 
 

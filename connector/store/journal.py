@@ -53,7 +53,7 @@ def add(
 
 
 def begin(session: Session, board: Board, *, at: datetime, actor: str | None) -> None:
-    """Write the entry with which a pool's journal begins: the whole board."""
+    """Write the entry with which a pool's journal begins: the whole board, takings included."""
     add(
         session,
         board.pool.id,
@@ -61,7 +61,11 @@ def begin(session: Session, board: Board, *, at: datetime, actor: str | None) ->
         after_sequence=board.last_sequence,
         at=at,
         actor=actor,
-        body={"config": images.config(board), "state": images.state(board)},
+        body={
+            "config": images.config(board),
+            "state": images.state(board),
+            "takings": images.times(board.takings),
+        },
     )
 
 

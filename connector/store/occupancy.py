@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Select, select
+from sqlalchemy import Select, func, select
 
 from connector.model import Board, Slot
 from connector.store.database import Session, chunks
@@ -25,8 +25,9 @@ def with_takings(
 ) -> Board:
     """Give the board the moments of counted leads, as far as quotas depend on them.
 
-    In this pool: of everybody when the pool has a quota, else of those who have one. In other
-    pools: of users with a quota of their own. ``also`` are users with one who are no members.
+    In this pool: of everybody when the pool has a quota, else of those who have one. Elsewhere, in
+    another pool or in none: of users with a quota of their own. ``also`` are users with one who are
+    no members.
     """
     members = board.pool.members
     with_own = {m.user.id for m in members if m.user.daily_quota is not None} | set(also)
@@ -38,8 +39,18 @@ def with_takings(
         takings = _by_user(session, [here])
     elif with_any:
         takings = _by_user(session, _of(here, with_any))
-    others = _counted(now).where(columns.pool_id != board.pool.id)
+    others = _counted(now).where(columns.pool_id.is_distinct_from(board.pool.id))
     return replace(board, takings=takings, elsewhere=_by_user(session, _of(others, with_own)))
+
+
+def with_all_takings(session: Session, board: Board) -> Board:
+    """Give the board the moments of all counted leads that a later decision may look at."""
+    columns = assignments.c
+    here = columns.pool_id == board.pool.id
+    last = session.scalar(select(func.max(columns.assigned_at)).where(here))
+    if last is None:
+        return board
+    return replace(board, takings=_by_user(session, [_counted(last).where(here)]))
 
 
 def with_meetings(session: Session, board: Board, slots: Collection[Slot]) -> Board:

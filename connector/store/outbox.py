@@ -29,7 +29,7 @@ class WantedOwner:
     record_id: str
     owner_id: str
     assignment_id: str
-    replaces: str | None = None  # the owner id of ours that may be written over
+    replaces: tuple[str, ...] = ()  # the owner ids of ours that may be written over
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +42,7 @@ class OutboxItem:
     record_id: str
     owner_id: str
     assignment_id: str
-    replaces: str | None
+    replaces: tuple[str, ...]
     version: int
     status: str  # ready, done, kept, dead, withdrawn
     attempts: int  # as taken by `due`: this one included
@@ -70,7 +70,7 @@ def add(session: Session, wanted: Sequence[WantedOwner], now: datetime) -> None:
             "record_id": key[2],
             "owner_id": newest[key].owner_id,
             "assignment_id": newest[key].assignment_id,
-            "replaces": newest[key].replaces,
+            "replaces": list(newest[key].replaces) or None,
             "status": "ready",
             "due_at": now,
             "created_at": now,
@@ -288,4 +288,4 @@ def _lock(session: Session, key: Column[Any], condition: ColumnElement[bool]) ->
 
 
 def _item(row: Row[Any]) -> OutboxItem:
-    return OutboxItem(**row._mapping)
+    return OutboxItem(**(dict(row._mapping) | {"replaces": tuple(row.replaces or ())}))

@@ -13,7 +13,7 @@ from alembic.util.exc import CommandError
 from sqlalchemy import select, text
 
 from connector.errors import StoreBehind
-from connector.store import journal, pools, tables
+from connector.store import journal, occupancy, pools, tables
 from connector.store.database import Database, Session, is_postgres
 
 _UPGRADE_LOCK = 4_705_911_628_402_517_001  # any number, the same for every process
@@ -45,6 +45,7 @@ def _begin_journals(session: Session) -> None:
     for pool_id in session.scalars(select(columns.pool_id).where(columns.entries == 0)).all():
         board = pools.board(session, pool_id, now=_LONG_AGO)
         if board:
+            board = occupancy.with_all_takings(session, board)
             journal.begin(session, board, at=board.pool.created_at, actor=None)
 
 

@@ -16,10 +16,8 @@ from connector.store.tables import user_owners, users
 from connector.store.user_rows import absences_of, columns_of, read
 
 
-def get(session: Session, user_id: str, *, lock: bool = False) -> User | None:
-    """Read one user; with ``lock`` nobody else changes them until the transaction ends."""
-    if lock:
-        session.execute(select(users.c.id).where(users.c.id == user_id).with_for_update())
+def get(session: Session, user_id: str) -> User | None:
+    """Read one user."""
     return find(session, [user_id]).get(user_id)
 
 

@@ -29,7 +29,7 @@ def tables_down_and_up(stage: Stage) -> None:
         configuration = schema._configuration()
         configuration.attributes["connection"] = session.connection()
         command.downgrade(configuration, "-1")
-        command.upgrade(configuration, "head")
+    schema.upgrade(stage.database)
     stage.open()
 
 

@@ -22,7 +22,7 @@ from connector.model import (
 )
 from connector.store import assignments
 from connector.store.database import Database
-from connector.store.facts import facts_of, lead_of, occupied
+from connector.store.facts import elsewhere_of, facts_of, lead_of, meetings_of
 from connector.store.tables import assignments as assignments_table
 from tests import builders
 from tests.store.builders import NOW, contact, decision, empty_pool, put, user
@@ -56,7 +56,7 @@ def kept(database: Database, lead: Lead, board: Board | None = None) -> Any:
         {"record": contact("1"), "email": "Kim@x.com", "company": " X ", "attributes": {"b": [1]}},
         {"preferred": ALICE},
         {"existing_owner": ExistingOwner(owner_id="9")},
-        {"existing_owner": ExistingOwner(owner_id="1", user=ALICE), "replaces": "2"},
+        {"existing_owner": ExistingOwner(owner_id="1", user=ALICE), "replaces": ("2", "3")},
         {
             "candidates": (
                 Candidate(step=StickyStep.PERSON, user=ALICE, found="had lead_7"),
@@ -65,7 +65,7 @@ def kept(database: Database, lead: Lead, board: Board | None = None) -> Any:
         },
         {"anew": "its owner was cleared"},
         {"excluded": {"b": SkipReason.REFUSED_BY_CRM, "a": SkipReason.EXCLUDED}},
-        {"fallback_from": "other", "replaces": "1"},
+        {"fallback_from": "other", "replaces": ("1",)},
     ],
     ids=" ".join,
 )
@@ -91,9 +91,8 @@ def test_leads_elsewhere_and_meetings_at_the_same_time_come_back(database: Datab
         meetings={"B": (before, across), "A": (behind,)},
     )
     row = kept(database, Lead(id="x", slot=SLOT), board)
-    assert occupied(plain, row.facts) == replace(
-        plain, elsewhere={"B": (NOW - HOUR, NOW)}, meetings={"B": (across,)}
-    )
+    assert elsewhere_of(row.facts) == {"B": (NOW - HOUR, NOW)}
+    assert meetings_of(row.facts) == {"B": (across,)}
     without_slot = kept(database, Lead(id="x"), board)
     assert "meetings" not in without_slot.facts
 

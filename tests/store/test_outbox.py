@@ -30,7 +30,7 @@ def written(session: Session, assignment_id: str) -> WriteBack:
 
 
 def want_another(
-    session: Session, assignment_id: str, owner_id: str = "new", replaces: str | None = None
+    session: Session, assignment_id: str, owner_id: str = "new", replaces: tuple[str, ...] = ()
 ) -> None:
     outbox.add(
         session,
@@ -72,11 +72,11 @@ def test_a_newer_wish_replaces_the_older_one(database: Database) -> None:
 def test_the_owner_that_may_be_written_over_is_handed_on(database: Database) -> None:
     with database.write() as session:
         (assignment_id,) = want_owners(session, "1")
-        assert [item.replaces for item in due(session)] == [None]
-        want_another(session, assignment_id, replaces="5501")
-        assert [item.replaces for item in due(session)] == ["5501"]
+        assert [item.replaces for item in due(session)] == [()]
+        want_another(session, assignment_id, replaces=("5501", "5502"))
+        assert [item.replaces for item in due(session)] == [("5501", "5502")]
         want_another(session, assignment_id)
-        assert [item.replaces for item in due(session)] == [None]
+        assert [item.replaces for item in due(session)] == [()]
 
 
 def test_the_last_of_two_wishes_in_one_call_wins(database: Database) -> None:

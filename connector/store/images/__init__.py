@@ -5,7 +5,7 @@ board counts (takings, meetings) is no part of its images: the history tells tha
 """
 
 from connector.store.images.boards import board_of, config, difference, patched, state
-from connector.store.images.moments import Image, moment, moment_of, slot, slot_of
+from connector.store.images.moments import Image, moment, moment_of, slot, slot_of, times, times_of
 from connector.store.images.people import user, user_of
 from connector.store.images.turns import (
     given_back,
@@ -31,6 +31,8 @@ __all__ = [
     "slot",
     "slot_of",
     "state",
+    "times",
+    "times_of",
     "turn",
     "turn_of",
     "user",

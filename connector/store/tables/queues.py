@@ -55,7 +55,7 @@ outbox = Table(
     Column("record_id", Words, nullable=False),
     Column("assignment_id", ForeignKey("assignments.id"), nullable=False),
     Column("owner_id", Words, nullable=False),
-    Column("replaces", Words),  # an owner id that the write may take the place of
+    Column("replaces", JSON(none_as_null=True)),  # owner ids that may be written over
     Column("version", Integer, nullable=False, server_default=text("1")),
     Column("status", Words, nullable=False),
     Column("attempts", Integer, nullable=False, server_default=text("0")),

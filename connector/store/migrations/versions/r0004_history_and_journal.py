@@ -105,7 +105,7 @@ def upgrade() -> None:
         op.create_index(name, "assignments", columns, **_where(condition))
     _journal()
     _api_tokens()
-    op.add_column("outbox", sa.Column("replaces", sa.Text()))
+    op.add_column("outbox", sa.Column("replaces", sa.JSON()))
     for queue in ("inbox", "outbox"):
         dead = _where("status = 'dead'")
         op.create_index(f"ix_{queue}_dead", queue, ["connection", "id"], **dead)
