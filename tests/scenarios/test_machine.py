@@ -504,7 +504,7 @@ def test_whatever_happens_the_promises_hold(tmp_path: Path, migrated_sqlite: Pat
     run_state_machine_as_test(
         machine,
         settings=settings(
-            max_examples=ROUNDS or 15,
+            max_examples=ROUNDS or 12,
             stateful_step_count=30,
             derandomize=not ROUNDS,
             deadline=None,
