@@ -89,7 +89,7 @@ def answered(made: list[Any]) -> list[Any]:
     ]
 
 
-@settings(max_examples=300, derandomize=True, deadline=None, database=None, phases=[Phase.generate])
+@settings(max_examples=25, derandomize=True, deadline=None, database=None, phases=[Phase.generate])
 @given(
     batch=some.lists(leads | meetings, min_size=1, max_size=8),
     world=worlds,

@@ -69,7 +69,7 @@ def test_thirty_two_callers_with_quotas_and_edits_in_between_pass_no_quota(team)
         if number % 16 == 7:
             team.change(pool, members={"D": {"weight": number % 5 + 1}})
         elif number % 16 == 9:
-            team.put_user("D", name=f"D{number}")
+            team.put_user("D", email=f"d{number}@x.com")
         else:
             team.lead(pool, f"L{number % 110}")
 
