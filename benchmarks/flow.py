@@ -8,11 +8,11 @@ from itertools import count
 from pathlib import Path
 
 from benchmarks.timing import compare
-from connector import dispatch
+from connector import dispatch, edits
 from connector.model import EventKind, Lead, LeadEvent
-from connector.store import database, inbox, pools, schema
+from connector.store import database, inbox, schema
 from connector.store.database import Database
-from connector.store.pools import NewMember
+from connector.store.pools import NewMember, NewPool
 
 NOW = datetime(2026, 10, 15, 12, tzinfo=UTC)
 BATCH = 100
@@ -25,7 +25,8 @@ def run() -> None:
         schema.upgrade(store)
         with store.write() as session:
             members = [NewMember(user_id=f"u{place}") for place in range(20)]
-            pool_id = pools.create(session, "Bench", members, NOW).id
+            new = NewPool(values={"name": "Bench"}, members=members)
+            pool_id = edits.create_pool(session, new, now=NOW, actor=None).id
         numbers = count()
         compare(
             "dispatch.assign, one batch of 100",

@@ -17,7 +17,7 @@ from typing import Any
 from connector.changes import given_back
 from connector.engine.replay import Differs, Tape, Told
 from connector.errors import NotFound
-from connector.model import Assignment, Board, Entry, EntryKind, User
+from connector.model import Assignment, Board, Entry, EntryKind, Reason, User
 from connector.store import assignments, images, journal, pools
 from connector.store.assignment_rows import with_outcome
 from connector.store.database import Session
@@ -135,7 +135,7 @@ class _Replay:
         tape = self._playing()
         if row.slot:  # a meeting may lie in the past: by then the board did not know old absences
             tape.board = _timeless(tape.board, row.assigned_at - OVER_FOR_GOOD)
-        tape.decided(row, _told(row))
+        tape.decided(row, self._told(row))
         self.decisions += 1
 
     def _enter(self, entry: Entry) -> None:
@@ -161,6 +161,22 @@ class _Replay:
         after = images.board_of(self._config, known)
         tape.edited(replace(after, takings=tape.board.takings), entry.at)
 
+    def _told(self, row: Assignment, facts: Mapping[str, Any] | None = None) -> Told:
+        """What the decision was given; ``facts`` of others may come from a later row."""
+        seen = row.facts if facts is None else facts
+        given = row.gives_back
+        # Where a person chose the user, the turn of the row before may go on standing behind it.
+        before = None
+        if given and row.reason is Reason.MANUAL:
+            before = assignments.get(self._session, given.assignment_id)
+        return Told(
+            lead=lead_of(row),
+            elsewhere=elsewhere_of(seen),
+            meetings=meetings_of(seen),
+            gives_back=given,
+            carried=before.turn if before else None,
+        )
+
     def _amend(self, entry: Entry) -> None:
         sequence = entry.body["sequence"]
         row = assignments.at_sequence(self._session, self._pool_id, sequence)
@@ -173,22 +189,12 @@ class _Replay:
         after = with_outcome(row, former[place + 1]) if place + 1 < len(former) else row
         self._playing().amended(
             after,
-            _told(before, facts=after.facts),
+            self._told(before, facts=after.facts),
+            before=before,
             given=given_back(before, turn=True),
             refused=images.skips_of(entry.body["refused"]),
             at=entry.at,
         )
-
-
-def _told(row: Assignment, facts: Mapping[str, Any] | None = None) -> Told:
-    """What the decision of the row was given; ``facts`` of others may come from a later row."""
-    seen = row.facts if facts is None else facts
-    return Told(
-        lead=lead_of(row),
-        elsewhere=elsewhere_of(seen),
-        meetings=meetings_of(seen),
-        gives_back=row.gives_back,
-    )
 
 
 def _named(session: Session, name_or_id: str) -> str:

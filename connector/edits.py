@@ -6,7 +6,7 @@ members anew, and what differs goes into each pool's journal with who did it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
@@ -14,7 +14,7 @@ from typing import Any
 
 from connector import changes, dispatch
 from connector.engine import rotation
-from connector.errors import Conflict, NotFound, unknown_pool
+from connector.errors import Conflict, unknown_pool, unknown_user
 from connector.model import Absence, Board, EntryKind, Pool, User
 from connector.store import assignments, images, journal, pools, users
 from connector.store.database import Session
@@ -88,6 +88,24 @@ def put_user(session: Session, user: User, *, now: datetime, actor: str | None) 
         return users.put(session, user, now)
 
 
+def change_user(
+    session: Session,
+    user_id: str,
+    revise: Callable[[User], User],
+    *,
+    now: datetime,
+    actor: str | None,
+) -> User:
+    """Change a user as ``revise`` says, as they are now. Raises ``NotFound``, ``Conflict``."""
+    with _editing(session, _lock_pools_of(session, [user_id]), now=now, actor=actor):
+        user = users.get(session, user_id)
+        if user is None:
+            raise unknown_user(user_id)
+        revised = revise(user)
+        users.put(session, revised, now)
+    return revised
+
+
 def refuse_user(
     session: Session, user_ids: Iterable[str], connection: str, *, now: datetime
 ) -> None:
@@ -106,7 +124,7 @@ def add_absence(
     """Note when a user is away. Raises ``NotFound`` for an unknown user."""
     with _editing(session, _lock_pools_of(session, [user_id]), now=now, actor=actor):
         if users.get(session, user_id) is None:
-            raise NotFound(f"There is no user {user_id!r}. PUT makes one.", code="user_not_found")
+            raise unknown_user(user_id)
         users.add_absence(session, user_id, absence)
     return absence
 

@@ -88,11 +88,9 @@ def pass_on(
         lead_of(row),
         before,
         now,
+        row=row,
         given=given_back(row, turn=True),
         refused=(*known, passed),
-        sequence=row.sequence,
-        counted_at=row.assigned_at,
-        route=row.route,
     )
     if decision.status is Status.HELD and not may_hold:
         return False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -47,6 +48,12 @@ def contact(record_id: str = "101", **changes: Any) -> Lead:
 
 def owned_by(owner: User | None, owner_id: str = "9") -> ExistingOwner:
     return ExistingOwner(owner_id=owner.owners["hubspot"] if owner else owner_id, user=owner)
+
+
+def under(board: Board, **policies: Any) -> Board:
+    """The board with these policies of its pool."""
+    changed = replace(board.pool.policies, **policies)
+    return replace(board, pool=replace(board.pool, policies=changed))
 
 
 def excluding(*names: str) -> dict[str, SkipReason]:

@@ -143,7 +143,7 @@ class World:
             country = COUNTRIES[number % len(COUNTRIES)]
             owner_id = self._owner_from_the_start(number, "hubspot")
             properties = {
-                "email": f"contact{number}@buyer.example",
+                "email": f"contact{number}@buyer{number}.example",
                 "country": country,
                 "hubspot_owner_id": owner_id,
             }
@@ -161,7 +161,7 @@ class World:
             fields: dict[str, object] = {
                 "LastName": f"Lead {number}",
                 "Company": f"Buyer {number}",
-                "Email": f"lead{number}@buyer.example",
+                "Email": f"lead{number}@seeker{number}.example",
                 "Country": country,
             }
             at = real_clock().timestamp()

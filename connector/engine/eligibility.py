@@ -15,10 +15,22 @@ from connector.engine.quotas import quota_reached, user_quota_reached
 from connector.model import Board, Lead, Member, Presence, Skip, SkipReason, Slot, User
 
 
+def refusals(lead: Lead, board: Board, now: datetime) -> dict[int, Skip]:
+    """Which members cannot take the lead by turn and why, by member id."""
+    return {
+        member.id: skip
+        for member in board.pool.members
+        if (skip := refusal(member, lead, board, now))
+    }
+
+
 def refusal(member: Member, lead: Lead, board: Board, now: datetime) -> Skip | None:
     """Why the member cannot take the lead by turn; None when they can."""
-    return _barred(member.user, member, lead, weighs=True) or _unavailable(
-        member.user, member, lead, board, now
+    user = member.user
+    return (
+        lasting_refusal(user, lead)
+        or _paused(user, member, weighs=True)
+        or _unavailable(user, member, lead, board, now)
     )
 
 
@@ -28,24 +40,33 @@ def refusal_of(user: User, lead: Lead, board: Board, now: datetime) -> Skip | No
     As for a turn, but a weight of 0 does not matter. Who is no member has no quota in the pool.
     """
     member = next((each for each in board.pool.members if each.user.id == user.id), None)
-    return _barred(user, member, lead, weighs=False) or _unavailable(user, member, lead, board, now)
+    return (
+        lasting_refusal(user, lead)
+        or _paused(user, member, weighs=False)
+        or _unavailable(user, member, lead, board, now)
+    )
 
 
-def _barred(user: User, member: Member | None, lead: Lead, *, weighs: bool) -> Skip | None:
-    """What no passing of time changes."""
+def lasting_refusal(user: User, lead: Lead) -> Skip | None:
+    """Why the user, member or not, cannot have the lead at all, however long one waits."""
     connection = lead.record.connection if lead.record else None
     if user.id in lead.excluded:
         return Skip(user_id=user.id, reason=lead.excluded[user.id])
     if not user.active:
         return _skip(user, SkipReason.INACTIVE, "the user is inactive")
-    if member and not member.active:
-        return _skip(user, SkipReason.INACTIVE, "paused in this pool")
-    if member and weighs and member.weight == 0:
-        return _skip(user, SkipReason.WEIGHT_ZERO, "the weight in this pool is 0")
     if connection and connection in user.refused_by:
         return _skip(user, SkipReason.INACTIVE, f"inactive in {connection}")
     if connection and connection not in user.owners:
         return _skip(user, SkipReason.NO_OWNER, f"no owner id in {connection}")
+    return None
+
+
+def _paused(user: User, member: Member | None, *, weighs: bool) -> Skip | None:
+    """What keeps the user from all leads, for as long as people let it."""
+    if member and not member.active:
+        return _skip(user, SkipReason.INACTIVE, "paused in this pool")
+    if member and weighs and member.weight == 0:
+        return _skip(user, SkipReason.WEIGHT_ZERO, "the weight in this pool is 0")
     if user.status is not Presence.AVAILABLE:
         return _skip(user, SkipReason.AWAY, f"has set themselves to {user.status}")
     return None

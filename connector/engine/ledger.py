@@ -18,7 +18,8 @@ from fractions import Fraction
 from connector.engine.standings import restand, restand_one, standing_of
 from connector.model import Board, Standing, Strategy, Turn
 
-LEAD = 10**12
+# Divides by every number up to 30, so that in most pools equal members stay exactly equal.
+LEAD = 2_329_089_562_800
 
 
 def shares(board: Board) -> dict[int, int]:

@@ -27,6 +27,9 @@ _FREE_MAIL = {
 }
 FREE_MAIL = frozenset(" ".join(_FREE_MAIL.values()).split())
 
+# RFC 2606: addresses in examples and in data for trying things; nobody's company.
+_EXAMPLES = frozenset({"example.com", "example.net", "example.org"})
+
 # Providers with a domain in many countries: yahoo.fr, yahoo.co.uk, yahoo.com.br.
 _NAMES = "gmx googlemail hotmail icloud live msn outlook rocketmail yahoo yandex ymail"
 FREE_MAIL_NAMES = frozenset(_NAMES.split())
@@ -47,7 +50,12 @@ def company_key(company: str | None) -> str | None:
 def domain_key(email: str | None) -> str | None:
     """Tell the company by the e-mail's domain; None when anybody may have a mailbox there."""
     name, _, domain = (email_key(email) or "").rpartition("@")
-    if not name or "." not in domain or domain in FREE_MAIL or _is_of_free_provider(domain):
+    if (
+        not name
+        or "." not in domain
+        or domain in FREE_MAIL | _EXAMPLES
+        or _is_of_free_provider(domain)
+    ):
         return None
     return domain
 

@@ -22,6 +22,7 @@ from connector.model import (
     Skip,
     Slot,
     Status,
+    Turn,
 )
 
 
@@ -32,7 +33,8 @@ class Told:
     lead: Lead
     elsewhere: Mapping[str, tuple[datetime, ...]]
     meetings: Mapping[str, tuple[Slot, ...]]
-    gives_back: GivenBack | None
+    gives_back: GivenBack | None = None
+    carried: Turn | None = None  # of the assignment that came back, where its turn stays used
 
 
 _COMPARED = (
@@ -72,20 +74,14 @@ class Tape:
         row: Assignment,
         told: Told,
         *,
+        before: Assignment,
         given: GivenBack,
         refused: tuple[Skip, ...],
         at: datetime,
     ) -> None:
-        """The row took the place of an earlier decision of its sequence. Raises ``Differs``."""
+        """The row took the place of how it was ``before``. Raises ``Differs``."""
         decision, after = returns.amend(
-            told.lead,
-            self._with(told),
-            at,
-            given=given,
-            refused=refused,
-            sequence=row.sequence or 0,
-            counted_at=row.assigned_at,
-            route=row.route,
+            told.lead, self._with(told), at, row=before, given=given, refused=refused
         )
         _compare(row, decision)
         self._keep(after)
@@ -113,9 +109,14 @@ def _decide(row: Assignment, told: Told, board: Board) -> tuple[Decision, Board]
     if row.status in (Status.UNDONE, Status.KEPT):
         return returns.to_nobody(lead, board, at, given=given, status=row.status, route=row.route)
     if row.reason is Reason.MANUAL:
-        user = lead.existing_owner.user if lead.existing_owner else lead.preferred
         return returns.to_user(
-            lead, board, at, user=user, given=given, carried=row.turn, route=row.route
+            lead,
+            board,
+            at,
+            user=lead.preferred,
+            given=given,
+            carried=told.carried,
+            route=row.route,
         )
     return returns.to_the_next(lead, board, at, given=given, status=row.status, route=row.route)
 

@@ -12,8 +12,9 @@ from datetime import datetime
 
 from connector.engine import bookings, rotation
 from connector.engine.decide import decide
-from connector.engine.eligibility import refusal
+from connector.engine.eligibility import refusals
 from connector.model import (
+    Assignment,
     Board,
     Decision,
     GivenBack,
@@ -58,15 +59,18 @@ def to_user(
 ) -> tuple[Decision, Board]:
     """A user whom a person chose; None is somebody of the CRM who is no user here.
 
-    ``carried``: the turn that goes on standing behind the lead when the policy moves none.
+    The decision's lead prefers that user. Where turns move, the user pays for a turn that came
+    back, or for a lead that nobody had; one that had cost none stays free. ``carried``: the turn
+    that goes on standing behind the lead when the policy moves none.
     """
+    lead = replace(lead, preferred=user)
     board = bookings.take_back(board, given, lead, now)
-    order = _order(lead, board, now)
+    order, skipped = _stand(lead, board, now)
     turn = carried
     member = next((m for m in board.pool.members if user and m.user.id == user.id), None)
     if board.pool.policies.manual is ManualPolicy.MOVE:
         turn = None
-        if member:
+        if member and (given.turn or given.user_id is None):
             turn, board = rotation.charge(board, member.id, now)
     decision = Decision(
         lead=lead,
@@ -77,6 +81,7 @@ def to_user(
         user=user,
         turn=turn,
         counted=user is not None,
+        skipped=_but(user, skipped),
         order=order,
         route=route,
         gives_back=given,
@@ -95,15 +100,18 @@ def to_nobody(
 ) -> tuple[Decision, Board]:
     """Undone, or kept by an owner who appeared in the CRM meanwhile. No turn is used."""
     board = bookings.take_back(board, given, lead, now)
+    order, skipped = _stand(lead, board, now)
     owner = lead.existing_owner
+    user = owner.user if owner else None
     decision = Decision(
         lead=lead,
         pool_id=board.pool.id,
         status=status,
         reason=Reason.KEPT_EXISTING_OWNER if owner else Reason.MANUAL,
         decided_at=now,
-        user=owner.user if owner else None,
-        order=_order(lead, board, now),
+        user=user,
+        skipped=_but(user, skipped),
+        order=order,
         route=route,
         gives_back=given,
     )
@@ -115,35 +123,53 @@ def amend(
     board: Board,
     now: datetime,
     *,
+    row: Assignment,
     given: GivenBack,
     refused: tuple[Skip, ...],
-    sequence: int,
-    counted_at: datetime,
-    route: Route | None,
 ) -> tuple[Decision, Board]:
-    """The decision that takes the place of one whose user cannot have the lead.
+    """The decision that takes the place of the row, whose user cannot have the lead.
 
-    It keeps the sequence and the moment for which quotas count. The users of ``refused`` are out.
-    A user who cannot own records was never due: under ``strict`` the turn does not come back.
+    It keeps the row's sequence, the moment for which quotas count, and what the row itself took
+    back. The users of ``refused`` are out. A user who cannot own records was never due: under
+    ``strict`` the turn does not come back. Raises ``ValueError`` for a row without a pool.
     """
+    if row.sequence is None:
+        raise ValueError("only an assignment in a pool can be amended")
     out: dict[str, SkipReason] = {**lead.excluded, **{s.user_id: s.reason for s in refused}}
     lead = replace(lead, excluded=out)
     board = bookings.take_back(board, given, lead, now, owe=False)
-    last = board.last_sequence
-    before = replace(board, last_sequence=sequence - 1)
-    decision, after = decide(lead, before, now, route=route, counted_at=counted_at)
-    others = tuple(skip for skip in decision.skipped if skip.user_id not in out)
-    decision = replace(decision, skipped=(*refused, *others))
-    return decision, replace(after, last_sequence=last)
+    before = replace(board, last_sequence=row.sequence - 1)
+    decision, after = decide(lead, before, now, route=row.route, counted_at=row.assigned_at)
+    told = {skip.user_id for skip in refused}
+    others = tuple(skip for skip in decision.skipped if skip.user_id not in told)
+    decision = replace(
+        decision,
+        status=decision.status if decision.status is Status.HELD else row.status,
+        skipped=(*refused, *others),
+        gives_back=row.gives_back,
+    )
+    return decision, replace(after, last_sequence=board.last_sequence)
 
 
-def _order(lead: Lead, board: Board, now: datetime) -> tuple[str, ...]:
-    members = board.pool.members
-    able = {member.id for member in members if refusal(member, lead, board, now) is None}
-    return tuple(member.user.id for member in rotation.order(board, able, now))
+def _stand(lead: Lead, board: Board, now: datetime) -> tuple[tuple[str, ...], tuple[Skip, ...]]:
+    """The order in which the members stand for the lead, and who of them cannot take it."""
+    skips = refusals(lead, board, now)
+    able = {member.id for member in board.pool.members} - skips.keys()
+    order = rotation.order(board, able, now)
+    return (
+        tuple(member.user.id for member in order),
+        tuple(skips[member.id] for member in order if member.id in skips),
+    )
+
+
+def _but(user: User | None, skipped: tuple[Skip, ...]) -> tuple[Skip, ...]:
+    """Who has the lead now was not skipped, able or not."""
+    return tuple(skip for skip in skipped if user is None or skip.user_id != user.id)
 
 
 def _end(decision: Decision, board: Board, now: datetime) -> tuple[Decision, Board]:
+    """The decision takes its place in quotas and meetings, and its number."""
     board = bookings.book(board, decision, at=now)
     board = replace(board, last_sequence=board.last_sequence + 1)
-    return replace(decision, order_after=_order(decision.lead, board, now)), board
+    order_after, _ = _stand(decision.lead, board, now)
+    return replace(decision, order_after=order_after), board

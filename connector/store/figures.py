@@ -11,7 +11,6 @@ from datetime import datetime
 
 from sqlalchemy import Column, Table, case, func, select
 
-from connector.model import Status
 from connector.store.database import Session
 from connector.store.tables import (
     assignments,
@@ -21,6 +20,7 @@ from connector.store.tables import (
     pool_state,
     round_robin_pools,
 )
+from connector.store.waiting import waits
 
 NEWEST = 1000  # events that are looked at, since no index leads to a time
 
@@ -54,7 +54,7 @@ def of_pools(session: Session) -> list[PoolFigures]:
     columns = assignments.c
     waiting = session.execute(
         select(columns.pool_id, func.count(), func.min(columns.assigned_at))
-        .where(columns.current & (columns.status == Status.HELD))
+        .where(waits())
         .group_by(columns.pool_id)
     )
     held: dict[str | None, tuple[int, datetime | None]] = {

@@ -146,7 +146,8 @@ def _refuse_double(members: Iterable[NewMember], *, there: Iterable[str]) -> Non
     for member in members:
         if member.user_id in seen:
             raise Conflict(
-                f"User {member.user_id} would be a member of the pool twice.",
+                f"User {member.user_id} would be a member of the pool twice. For more leads give "
+                "them a greater weight, under the strategy weighted.",
                 code="member_exists",
             )
         seen.add(member.user_id)

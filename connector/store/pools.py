@@ -7,10 +7,10 @@ from collections import defaultdict
 from collections.abc import Iterable
 from datetime import datetime
 
-from sqlalchemy import bindparam, case, func, select, text, true, union, update
+from sqlalchemy import bindparam, case, select, text, true, union, update
 
 from connector.errors import unknown_pool
-from connector.model import Board, Pool, Record, Status
+from connector.model import Board, Pool, Record
 from connector.store.database import Session, chunks, is_postgres
 from connector.store.pool_edits import (
     MemberChange,
@@ -21,7 +21,7 @@ from connector.store.pool_edits import (
     insert_pool,
 )
 from connector.store.pool_rows import read, read_board, standings_of, state_of
-from connector.store.tables import assignments, pool_members, pool_state, round_robin_pools
+from connector.store.tables import pool_members, pool_state, round_robin_pools
 
 __all__ = [
     "MemberChange",
@@ -31,7 +31,6 @@ __all__ = [
     "archive",
     "board",
     "change",
-    "counts",
     "create",
     "due_openings",
     "family",
@@ -244,16 +243,6 @@ def of_users(session: Session, user_ids: Iterable[str]) -> set[str]:
             )
         )
     return found
-
-
-def counts(session: Session, pool_id: str) -> dict[str, int]:
-    """Count the leads that each user was assigned in this pool."""
-    rows = session.execute(
-        select(assignments.c.user_id, func.count().label("leads"))
-        .where(assignments.c.pool_id == pool_id, assignments.c.status == Status.ASSIGNED)
-        .group_by(assignments.c.user_id)
-    )
-    return {row.user_id: row.leads for row in rows}
 
 
 def _there(pool: Pool | None) -> Pool:

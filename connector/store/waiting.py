@@ -5,12 +5,22 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, func, or_, select, update
+from sqlalchemy import ColumnElement, Select, func, literal, or_, select, update
 
 from connector.model import Assignment, Slot, Status
 from connector.store.assignment_rows import read, select_rows
+from connector.store.columns import Words
 from connector.store.database import Session, chunks
 from connector.store.tables import assignments
+
+
+def waits() -> ColumnElement[bool]:
+    """The condition of a row whose lead waits.
+
+    The word stands in the statement itself, so that every plan may use the indexes of held rows.
+    """
+    held = literal(Status.HELD, Words(), literal_execute=True)
+    return assignments.c.current & (assignments.c.status == held)
 
 
 def held(
@@ -27,7 +37,7 @@ def held(
     stands for leads without a CRM record.
     """
     query = select_rows().where(
-        _waits(), assignments.c.pool_id == pool_id, assignments.c.sequence > after_sequence
+        waits(), assignments.c.pool_id == pool_id, assignments.c.sequence > after_sequence
     )
     if connections is not None:
         connection = assignments.c.connection
@@ -45,14 +55,14 @@ def held_slots(session: Session, pool_ids: Iterable[str]) -> list[Slot]:
     """Read when the meetings take place that wait in these pools."""
     columns = assignments.c
     query = select(columns.starts_at, columns.ends_at).where(
-        _waits(), columns.pool_id.in_(sorted(pool_ids)), columns.starts_at.is_not(None)
+        _waits_in(pool_ids), columns.starts_at.is_not(None)
     )
     return [Slot(starts_at=row.starts_at, ends_at=row.ends_at) for row in session.execute(query)]
 
 
 def poolless_held(session: Session, *, after: str, limit: int) -> list[Assignment]:
     """Read the leads that wait without a pool, oldest first, behind the id ``after``."""
-    query = select_rows().where(_waits(), assignments.c.pool_id.is_(None))
+    query = select_rows().where(waits(), assignments.c.pool_id.is_(None))
     return read(session, _behind(query, after, limit))
 
 
@@ -65,7 +75,7 @@ def leave(session: Session, assignment_ids: Iterable[str]) -> None:
 
 def all_held(session: Session, *, after: str, limit: int) -> list[Assignment]:
     """Read the leads that wait, with a pool or without, oldest first, behind the id ``after``."""
-    return read(session, _behind(select_rows().where(_waits()), after, limit))
+    return read(session, _behind(select_rows().where(waits()), after, limit))
 
 
 def pools_with_held(session: Session, pool_ids: Collection[str]) -> list[str]:
@@ -73,17 +83,20 @@ def pools_with_held(session: Session, pool_ids: Collection[str]) -> list[str]:
     columns = assignments.c
     query = (
         select(columns.pool_id)
-        .where(_waits(), columns.pool_id.in_(sorted(pool_ids)))
+        .where(_waits_in(pool_ids))
         .group_by(columns.pool_id)
         .order_by(func.min(columns.assigned_at), columns.pool_id)
     )
     return list(session.scalars(query))
 
 
+def _waits_in(pool_ids: Iterable[str]) -> ColumnElement[bool]:
+    # Every row of a pool has a sequence. Asked for, it lets SQLite, which has no statistics here,
+    # prefer the index of held rows to that of the pool's whole history.
+    columns = assignments.c
+    return waits() & columns.pool_id.in_(sorted(pool_ids)) & (columns.sequence >= 1)
+
+
 def _behind(query: Select[Any], after: str, limit: int) -> Select[Any]:
     # Ids begin with the moment, so their order is that of the history.
     return query.where(assignments.c.id > after).order_by(assignments.c.id).limit(limit)
-
-
-def _waits() -> ColumnElement[bool]:
-    return assignments.c.current & (assignments.c.status == Status.HELD)

@@ -10,6 +10,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
+from itertools import count, islice
 from types import TracebackType
 from typing import Any, Self
 from urllib.parse import urljoin
@@ -122,6 +123,7 @@ class Crms:
         self.salesforce = SalesforceSandbox(**timed)
         self.hubspot.ten_secondly_limit = None  # a clock that stands still would use it up
         self.owners: dict[str, dict[str, str]] = {}
+        self._numbers = count()  # no two leads are of one person or company unless a test says so
 
     def start(self) -> None:
         self.hubspot.start()
@@ -142,16 +144,16 @@ class Crms:
             }
         return {name: self.owners[name] for name in names}
 
-    def contacts(self, count: int, **properties: str | None) -> list[str]:
+    def contacts(self, number: int, **properties: str | None) -> list[str]:
         return [
-            self.hubspot.create("contacts", {"email": f"c{n}@buyer.example"} | properties)
-            for n in range(count)
+            self.hubspot.create("contacts", {"email": f"c{n}@buyer{n}.example"} | properties)
+            for n in islice(self._numbers, number)
         ]
 
-    def leads(self, count: int, **fields: object) -> list[str]:
+    def leads(self, number: int, **fields: object) -> list[str]:
         return [
             self.salesforce.create("Lead", {"LastName": f"L{n}", "Company": f"C{n}"} | fields)
-            for n in range(count)
+            for n in islice(self._numbers, number)
         ]
 
     def owner_of(self, lead_id: str) -> str | None:

@@ -55,13 +55,13 @@ def test_who_has_no_hindrance_can_take_a_lead():
 # What is told, why, and who is told it: fields of the member, and of the user behind.
 HINDERED = {
     "the user is inactive": (SkipReason.INACTIVE, {"of_user": {"active": False}}),
-    "paused in this pool": (SkipReason.INACTIVE, {"active": False}),
-    "the weight in this pool is 0": (SkipReason.WEIGHT_ZERO, {"weight": 0}),
     "inactive in hubspot": (
         SkipReason.INACTIVE,
         {"of_user": {"refused_by": frozenset({"hubspot"})}},
     ),
     "no owner id in hubspot": (SkipReason.NO_OWNER, {"of_user": {"owners": {}}}),
+    "paused in this pool": (SkipReason.INACTIVE, {"active": False}),
+    "the weight in this pool is 0": (SkipReason.WEIGHT_ZERO, {"weight": 0}),
     "has set themselves to away": (SkipReason.AWAY, {"of_user": {"status": Presence.AWAY}}),
     "vacation until 2026-12-29": (SkipReason.ABSENT, {"of_user": {"absences": (VACATION,)}}),
     "Christmas Day in DE": (SkipReason.HOLIDAY, {"of_user": {"holidays": "DE"}}),

@@ -164,6 +164,25 @@ def claim(
 
 
 @contextmanager
+def plans(database: Database) -> Iterator[list[str]]:
+    """Collect how the database goes about each statement meanwhile."""
+    seen: list[str] = []
+    explain = "EXPLAIN QUERY PLAN" if database.is_sqlite else "EXPLAIN"
+
+    def ask(_conn: Any, cursor: Any, statement: str, parameters: Any, *_: Any) -> None:
+        asking = cursor.connection.cursor()
+        asking.execute(f"{explain} {statement}", parameters)
+        seen.extend(str(row[-1]) for row in asking.fetchall())
+        asking.close()
+
+    event.listen(database.engine, "before_cursor_execute", ask)
+    try:
+        yield seen
+    finally:
+        event.remove(database.engine, "before_cursor_execute", ask)
+
+
+@contextmanager
 def statements(database: Database) -> Iterator[list[str]]:
     """Collect the SQL statements sent meanwhile; a batched INSERT counts each of its pages."""
     sent: list[str] = []

@@ -14,6 +14,7 @@ from sqlalchemy.exc import IntegrityError
 
 from connector.model import (
     ExistingOwner,
+    GivenBack,
     LeadKind,
     Reason,
     Route,
@@ -211,33 +212,31 @@ def test_held_leads_wait_in_order_until_they_are_given(database: Database, pool_
         record(session, 1, *(decision(pool_id, lead) for lead in "zab"))
         record(session, 4, decision(pool_id, "given", ALICE))
         record(session, 1, decision(other, "given", ALICE))
-        waiting = assignments.held(session, pool_id, connections={None}, limit=2)
+        waiting = assignments.held(session, pool_id, connections={None}, after_sequence=0, limit=2)
         assert [row.lead_id for row in waiting] == ["z", "a"]
-        assert assignments.held(session, pool_id, connections={"hubspot"}, limit=2) == []
-        assert assignments.pools_with_held(session) == [pool_id]
+        assert (
+            assignments.held(session, pool_id, connections={"hubspot"}, after_sequence=0, limit=2)
+            == []
+        )
+        assert assignments.pools_with_held(session, [pool_id]) == [pool_id]
         record(session, 5, *(decision(pool_id, lead, ALICE) for lead in "zab"))
-        assert assignments.held(session, pool_id, connections={None}, limit=2) == []
-        assert assignments.pools_with_held(session) == []
+        assert (
+            assignments.held(session, pool_id, connections={None}, after_sequence=0, limit=2) == []
+        )
+        assert assignments.pools_with_held(session, [pool_id]) == []
 
 
-def test_a_row_that_a_newer_one_of_the_pool_replaces_no_longer_counts(
-    database: Database, pool_id: str
-) -> None:
+def test_a_row_counts_until_a_decision_gives_it_back(database: Database, pool_id: str) -> None:
     with database.write() as session:
-        other = empty_pool(session)
-        counted = {"counted": True, "record": contact("1")}
-        (there,) = record(session, 1, decision(other, "x", ALICE, **counted))
-        (here,) = record(session, 1, decision(pool_id, "x", ALICE, **counted))
-        twice = (decision(pool_id, "x", ALICE, **counted), decision(pool_id, "x", ALICE, **counted))
-        first, last = record(session, 2, *twice)
-        found = assignments.find(session, [there.id, here.id, first.id, last.id])
-    assert [found[row.id].counted for row in (there, here, first, last)] == [
-        True,  # another pool took the lead over: what it cost there is settled there
-        False,
-        False,
-        True,
-    ]
-    assert (first.counted, last.counted) == (False, True)
+        (first,) = record(session, 1, decision(pool_id, "x", ALICE, counted=True))
+        (second,) = record(session, 2, decision(pool_id, "x", ALICE, counted=True))
+        given = GivenBack(assignment_id=second.id, user_id="a", turn=None, counted_at=NOW)
+        (third,) = record(
+            session, 3, decision(pool_id, "x", user("b"), counted=True, gives_back=given)
+        )
+        found = assignments.find(session, [first.id, second.id, third.id])
+    assert [found[row.id].counted for row in (first, second, third)] == [True, False, True]
+    assert found[third.id].gives_back == given
 
 
 def test_the_board_of_each_decision_is_given_or_none(database: Database, pool_id: str) -> None:

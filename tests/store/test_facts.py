@@ -22,7 +22,7 @@ from connector.model import (
 )
 from connector.store import assignments
 from connector.store.database import Database
-from connector.store.facts import facts_of, lead_of, occupied
+from connector.store.facts import elsewhere_of, facts_of, lead_of, meetings_of
 from connector.store.tables import assignments as assignments_table
 from tests import builders
 from tests.store.builders import NOW, contact, decision, empty_pool, put, user
@@ -91,9 +91,8 @@ def test_leads_elsewhere_and_meetings_at_the_same_time_come_back(database: Datab
         meetings={"B": (before, across), "A": (behind,)},
     )
     row = kept(database, Lead(id="x", slot=SLOT), board)
-    assert occupied(plain, row.facts) == replace(
-        plain, elsewhere={"B": (NOW - HOUR, NOW)}, meetings={"B": (across,)}
-    )
+    assert elsewhere_of(row.facts) == {"B": (NOW - HOUR, NOW)}
+    assert meetings_of(row.facts) == {"B": (across,)}
     without_slot = kept(database, Lead(id="x"), board)
     assert "meetings" not in without_slot.facts
 

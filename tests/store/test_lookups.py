@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import event, text
+from sqlalchemy import text
 
 from connector.engine.people import company_key, domain_key, email_key
 from connector.model import Assignment, Status
@@ -21,6 +20,7 @@ from tests.store.builders import (
     contact,
     decision,
     empty_pool,
+    plans,
     put,
     statements,
     user,
@@ -217,22 +217,3 @@ def test_no_look_up_walks_through_the_history(database: Database, pool_id: str) 
     assert [line for line in seen + seen_of_leads if WALK.search(line)] == []
     # Sorting would mean that every row of a key is read to find the newest.
     assert [line for line in seen if "Sort" in line or "TEMP B-TREE" in line] == []
-
-
-@contextmanager
-def plans(database: Database) -> Iterator[list[str]]:
-    """Collect how the database goes about each statement meanwhile."""
-    seen: list[str] = []
-    explain = "EXPLAIN QUERY PLAN" if database.is_sqlite else "EXPLAIN"
-
-    def ask(_conn: Any, cursor: Any, statement: str, parameters: Any, *_: Any) -> None:
-        asking = cursor.connection.cursor()
-        asking.execute(f"{explain} {statement}", parameters)
-        seen.extend(str(row[-1]) for row in asking.fetchall())
-        asking.close()
-
-    event.listen(database.engine, "before_cursor_execute", ask)
-    try:
-        yield seen
-    finally:
-        event.remove(database.engine, "before_cursor_execute", ask)

@@ -206,12 +206,3 @@ def indexes_used(database: Database) -> Iterator[list[set[str]]]:
         yield used
     finally:
         event.remove(database.engine, "before_cursor_execute", note)
-
-
-def test_counts_are_of_assigned_leads(database: Database) -> None:
-    with database.write() as session:
-        pool_id, other = pool_with(session, "A", "B"), pool_with(session, "A", name="O")
-        rows(session, pool_id, ("A", -1), ("B", -2), ("A", -3))
-        rows(session, pool_id, ("A", -1), status=Status.KEPT)
-        assert pools.counts(session, pool_id) == {"A": 2, "B": 1}
-        assert pools.counts(session, other) == {}

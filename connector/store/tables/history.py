@@ -95,6 +95,7 @@ assignments = Table(
         "sequence",
         where="{current} AND status = 'held'",
     ),
+    index("ix_assignments_waiting", "id", where="{current} AND status = 'held'"),
     index("ix_assignments_record", "connection", "object_type", "record_id"),
     index("ix_assignments_lead_id", "lead_id"),
     index("ix_assignments_user_id", "user_id"),

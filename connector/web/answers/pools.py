@@ -29,7 +29,7 @@ class Unavailable(BaseModel):
 class MemberNow(Member):
     """A member with its standing at this moment."""
 
-    count: int
+    count: int = Field(description="Leads by turn since joining, without those that came back.")
     next_up: int | None
     unavailable: Unavailable | None
     fair_share: float

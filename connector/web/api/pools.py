@@ -12,7 +12,7 @@ from connector import edits, recording
 from connector.engine import fairness, rotation
 from connector.engine.eligibility import refusal
 from connector.errors import BadInput, Pointer, unknown_pool
-from connector.model import Board, Lead, Member, Pool, Skip, SkipReason, StickyStep
+from connector.model import Board, Lead, Pool, Skip, SkipReason, StickyStep
 from connector.store import pools
 from connector.store.database import Session
 from connector.web import answers, presentation, schemas
@@ -65,11 +65,9 @@ def show_pool(path: schemas.PoolPath) -> Response:
     now = current().clock()
     with reading() as session:
         board = recording.look(session, path.pool_id, now=now).boards[path.pool_id]
-        counts = pools.counts(session, path.pool_id)
     hindrances = _hindrances(board, now)
     shown = presentation.pool_now(
         board,
-        counts=counts,
         places=_places(board, hindrances.keys(), now),
         hindrances=_in_crms(board) | hindrances,
         shares=fairness.standings(board),
@@ -154,12 +152,8 @@ def _hindrances(board: Board, now: datetime) -> dict[int, Skip]:
 def _places(board: Board, hindered: Collection[int], now: datetime) -> Mapping[int, int]:
     """The place in the order of each member who can take a plain lead; 1 is next."""
     able = frozenset(member.id for member in board.pool.members) - set(hindered)
-    order = rotation.order(board, able, now)
-    return {member_id: place for place, member_id in enumerate(_among(order, able), start=1)}
-
-
-def _among(order: tuple[Member, ...], able: Collection[int]) -> list[int]:
-    return [member.id for member in order if member.id in able]
+    order = [member.id for member in rotation.order(board, able, now) if member.id in able]
+    return {member_id: place for place, member_id in enumerate(order, start=1)}
 
 
 def _in_crms(board: Board) -> dict[int, Skip]:

@@ -70,13 +70,15 @@ def change_user(path: schemas.UserPath, body: schemas.UserPatch) -> Response:
         given["working_hours"] = _working_hours(body.working_hours)
     owners: Mapping[str, str | None] = given.pop("owners", {})
     added = _owners({name: raw for name, raw in owners.items() if raw is not None})
+
+    def revise(user: User) -> User:
+        kept = {name: raw for name, raw in user.owners.items() if name not in owners}
+        return replace(user, owners=kept | added, **given)
+
     with writing() as session:
-        found = users.get(session, path.user_id)
-        if found is None:
-            raise unknown_user(path.user_id)
-        kept = {name: raw for name, raw in found.owners.items() if name not in owners}
-        changed = replace(found, owners=kept | added, **given)
-        edits.put_user(session, changed, now=current().clock(), actor=actor())
+        changed = edits.change_user(
+            session, path.user_id, revise, now=current().clock(), actor=actor()
+        )
     return answers.answer(presentation.user(changed))
 
 

@@ -22,20 +22,18 @@ def pool(found: model.Pool) -> answers.Pool:
 def pool_now(
     board: model.Board,
     *,
-    counts: Mapping[str, int],
     places: Mapping[int, int],
     hindrances: Mapping[int, model.Skip],
     shares: Mapping[str, Share],
 ) -> answers.PoolNow:
     """A pool as it stands at this moment.
 
-    ``counts`` and ``shares`` are by user id, ``places`` (1 is next) and ``hindrances`` by member
-    id.
+    ``places`` (1 is next) and ``hindrances`` are by member id, ``shares`` by user id.
     """
     members = [
         answers.MemberNow(
             **_member(place),
-            count=counts.get(place.user.id, 0),
+            count=place.standing.received,
             next_up=places.get(place.id),
             unavailable=_unavailable(hindrances.get(place.id)),
             fair_share=round(float(shares[place.user.id].fair_share), DIGITS),

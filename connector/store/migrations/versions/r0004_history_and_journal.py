@@ -58,6 +58,7 @@ FLAGGED = {
     "ix_assignments_held": (["pool_id", "sequence"], "{current} AND status = 'held'"),
 }
 ADDED = {
+    "ix_assignments_waiting": (["id"], "{current} AND status = 'held'"),
     "ix_assignments_pool_time": (["pool_id", "assigned_at"], None),
     "ix_assignments_user_counted": (["user_id", "assigned_at"], "{counted}"),
     "ix_assignments_meetings": (["user_id", "ends_at"], "{current} AND starts_at IS NOT NULL"),
