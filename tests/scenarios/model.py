@@ -139,11 +139,11 @@ class World:
             everywhere, self.people[user_id].daily_quota
         )
 
-    def pool_has_room(self, pool: str, now: datetime) -> bool:
-        """Is there one left of the pool's own quota?"""
+    def pool_has_room(self, pool: str, now: datetime, lead_id: str | None = None) -> bool:
+        """Is there one left of the pool's own quota, or does this lead count already?"""
         team = self.teams[pool]
         start = self._window(ZoneInfo(team["time_zone"] or "UTC"), pool, now)
-        taken = sum(moment > start for _, moment in self._takings(pool))
+        taken = sum(moment > start for _, moment in self._takings(pool, lead_id))
         return _below(taken, team["daily_quota"])
 
     def taken(self, user_id: str, pool: str, judged_by: str, now: datetime) -> int:
@@ -158,8 +158,10 @@ class World:
         midnight = now.astimezone(zone).replace(hour=0, minute=0, second=0, microsecond=0)
         return midnight - timedelta(microseconds=1)
 
-    def _takings(self, pool: str) -> Iterator[tuple[str, datetime]]:
+    def _takings(self, pool: str, but: str | None = None) -> Iterator[tuple[str, datetime]]:
         for row in self.last_rows(pool).values():
+            if row["lead_id"] == but:
+                continue
             counted = row["reason"] in COUNTED or row["assignment_id"] in self.sticky_counts
             if counted and row["assigned_user_id"]:
                 yield row["assigned_user_id"], datetime.fromisoformat(row["assigned_at"])

@@ -17,6 +17,7 @@ from hypothesis import strategies as some
 from hypothesis.stateful import (
     RuleBasedStateMachine,
     initialize,
+    precondition,
     rule,
     run_state_machine_as_test,
 )
@@ -162,10 +163,9 @@ class Machine(RuleBasedStateMachine):
             answer = self.send(pool, self.plain()).body
             assert answer.get("assigned_user_id") == name or answer["reason"] == "fallback", shown
 
+    @precondition(lambda self: self.world.sent)
     @rule(number=numbers)
     def the_same_lead_comes_again(self, number: int) -> None:
-        if not self.world.sent:
-            return
         lead_id = self.pick(sorted(self.world.sent), number)
         pool, row = self.last(lead_id)
         if row is None:
@@ -196,6 +196,7 @@ class Machine(RuleBasedStateMachine):
 
     # What people do with leads
 
+    @precondition(lambda self: self.world.sent)
     @rule(number=numbers)
     def somebody_rejects(self, number: int) -> None:
         if row := self.some_lead(number, with_user=True):
@@ -205,6 +206,7 @@ class Machine(RuleBasedStateMachine):
             assert answer.status == 200, answer
             assert answer.body["assigned_user_id"] not in self.world.refusers[lead_id]
 
+    @precondition(lambda self: self.world.sent)
     @rule(number=numbers)
     def somebody_takes_it_back(self, number: int) -> None:
         if row := self.some_lead(number, with_user=True):
@@ -212,6 +214,7 @@ class Machine(RuleBasedStateMachine):
             assert answer.status == 200, answer
             assert (answer.body["status"], answer.body["assigned_user_id"]) == ("undone", None)
 
+    @precondition(lambda self: self.world.sent)
     @rule(number=numbers)
     def somebody_passes_it_on(self, number: int) -> None:
         if row := self.some_lead(number, with_user=True):
@@ -220,6 +223,7 @@ class Machine(RuleBasedStateMachine):
             if answer.status == 200:
                 assert answer.body["assigned_user_id"] != row["assigned_user_id"]
 
+    @precondition(lambda self: self.world.sent)
     @rule(number=numbers, name=names, override=some.booleans())
     def somebody_gives_it(self, number: int, name: str, override: bool) -> None:
         row = self.some_lead(number)
@@ -235,6 +239,7 @@ class Machine(RuleBasedStateMachine):
         else:
             assert (answer.status, answer.body["code"]) == (409, "quota_reached"), answer
 
+    @precondition(lambda self: self.world.sent)
     @rule(number=numbers, what=some.sampled_from(["reassign", "reject", "undo"]))
     def somebody_acts_too_late(self, number: int, what: str) -> None:
         old = [
@@ -332,15 +337,18 @@ class Machine(RuleBasedStateMachine):
         self.world.people[name].absences[made.body["id"]] = span
         self.look()
 
-    @rule(name=names, number=numbers)
-    def somebody_comes_back_early(self, name: str, number: int) -> None:
-        absences = self.world.people[name].absences
-        if absences:
-            absence_id = self.pick(list(absences), number)
-            path = f"/users/{name}/absences/{absence_id}"
-            assert self.stage.call("DELETE", path).status == 204
-            del absences[absence_id]
-            self.look()
+    @precondition(lambda self: any(one.absences for one in self.world.people.values()))
+    @rule(number=numbers)
+    def somebody_comes_back_early(self, number: int) -> None:
+        planned = [
+            (name, absence_id)
+            for name, person in self.world.people.items()
+            for absence_id in person.absences
+        ]
+        name, absence_id = self.pick(planned, number)
+        assert self.stage.call("DELETE", f"/users/{name}/absences/{absence_id}").status == 204
+        del self.world.people[name].absences[absence_id]
+        self.look()
 
     # Time
 
@@ -460,7 +468,7 @@ class Machine(RuleBasedStateMachine):
             case "rotation" | "owed":
                 assert team.members[name]["weight"] > 0, row
                 assert world.can_take(name, pool, lead_id, now), row
-                assert world.pool_has_room(pool, now), row
+                assert world.pool_has_room(pool, now, lead_id), row
                 self.overtakes_nobody(pool, row)
             case "preferred":
                 assert world.sent[lead_id]["preferred_user_id"] == name, row
