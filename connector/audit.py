@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -87,10 +88,12 @@ class _Replay:
         self._check_numbers()
         begins = self.entries[0].after_sequence
         waiting = list(reversed(self.entries))
-        for row in assignments.all_rows(self._session, self._pool_id, after_sequence=begins):
-            while waiting and waiting[-1].after_sequence < (row.sequence or 0):
-                self._enter(waiting.pop())
-            self._decided(row)
+        history = assignments.all_rows(self._session, self._pool_id, after_sequence=begins)
+        with closing(history) as rows:
+            for row in rows:
+                while waiting and waiting[-1].after_sequence < (row.sequence or 0):
+                    self._enter(waiting.pop())
+                self._decided(row)
         while waiting:
             self._enter(waiting.pop())
 

@@ -40,7 +40,8 @@ def release(opened: Round, *, look_again: Iterable[str] = ()) -> int:
         # Whom the CRM refused may be as good as new by now; their users say so.
         leads = [replace(lead_of(row), excluded=sticky.gave_back(row)) for row in page]
         known = sticky.look_up(opened.session, leads)
-        opened.include(known.people.values())
+        wished = [lead.preferred for lead in leads if lead.preferred]
+        opened.include([*known.people.values(), *wished])
         for row, lead in zip(page, leads, strict=True):
             pool_id = _pool_of(row)
             made = opened.decide(known.complete(lead), pool_id, row.route or Route(pool_id=pool_id))

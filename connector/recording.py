@@ -53,6 +53,7 @@ class Round:
     session: Session
     now: datetime
     boards: dict[str, Board]
+    _slots: Sequence[Slot] = ()  # when the meetings of this round take place
     _read: dict[str, Board] = field(default_factory=dict)  # as the database has them
     _noted: dict[str | None, list[Noted]] = field(default_factory=lambda: defaultdict(list))
     _opened: set[str] = field(default_factory=set)  # pools to which something came back
@@ -89,17 +90,24 @@ class Round:
         return pool_id, len(self._noted[pool_id]) - 1
 
     def include(self, people: Iterable[User]) -> None:
-        """Read how much of their own quotas users have used who are no members of these pools."""
+        """Read what the leads depend on that go to users who are no members of these pools.
+
+        That is how much of their own quotas they have used, and their meetings.
+        """
+        people = list(people)
         limited = {user.id for user in people if user.daily_quota is not None}
-        if not limited:
+        guests = {user.id for user in people} if self._slots else limited
+        if not guests:
             return
-        pools.lock_users(self.session, limited)
+        pools.lock_users(self.session, guests)
         for pool_id, board in self.boards.items():
             known = occupancy.with_takings(self.session, board, self.now, also=limited)
-            self.boards[pool_id] = replace(
+            known = occupancy.with_meetings(self.session, known, self._slots, also=guests)
+            self.boards[pool_id] = replace(  # what this round booked is newer
                 board,
-                takings={**known.takings, **board.takings},  # what this round booked is newer
+                takings={**known.takings, **board.takings},
                 elsewhere={**known.elsewhere, **board.elsewhere},
+                meetings={**known.meetings, **board.meetings},
             )
 
     def take_back(self, pool_id: str, given: GivenBack, lead: Lead, *, owe: bool = True) -> None:
@@ -220,7 +228,7 @@ def _round(
     for pool_id, board in boards.items():
         board = occupancy.with_takings(session, board, now)
         boards[pool_id] = occupancy.with_meetings(session, board, times)
-    return Round(session=session, now=now, boards=boards, _read=dict(boards))
+    return Round(session=session, now=now, boards=boards, _slots=times, _read=dict(boards))
 
 
 def record(session: Session, decision: Decision, *, now: datetime) -> Assignment:

@@ -86,18 +86,20 @@ class Known:
         if key is None:
             return self._candidate(StickyStep.PERSON, None, "the lead has no e-mail")
         holder = _of_another(self.by_email.get(key), lead)
-        found = f"{{name}} has {holder.lead_id} of the same e-mail" if holder else ""
-        return self._candidate(StickyStep.PERSON, holder, found or "nobody has this e-mail yet")
+        if holder is None:
+            return self._candidate(StickyStep.PERSON, None, "nobody has this e-mail yet")
+        found = f"has {holder.lead_id} of the same e-mail"
+        return self._candidate(StickyStep.PERSON, holder, found)
 
     def _company(self, lead: Lead) -> Candidate:
         name, domain = company_key(lead.company), domain_key(lead.email)
         if name is None and domain is None:
             return self._candidate(StickyStep.COMPANY, None, "the lead names no company")
         if name and (holder := _of_another(self.by_company.get(name), lead)):
-            found = f"{{name}} has {holder.lead_id} of the same company"
+            found = f"has {holder.lead_id} of the same company"
             return self._candidate(StickyStep.COMPANY, holder, found)
         if domain and (holder := _of_another(self.by_domain.get(domain), lead)):
-            found = f"{{name}} has {holder.lead_id} of the same mail domain"
+            found = f"has {holder.lead_id} of the same mail domain"
             return self._candidate(StickyStep.COMPANY, holder, found)
         return self._candidate(StickyStep.COMPANY, None, "nobody has this company yet")
 
@@ -111,13 +113,12 @@ class Known:
             found = "its assignment was undone" if undone else "this lead was not assigned before"
             return self._candidate(step, None, found)
         holder = _Holder(lead_id=lead.id, user_id=user_id)
-        return self._candidate(step, holder, "{name} had this lead before")
+        return self._candidate(step, holder, "had this lead before")
 
     def _candidate(self, step: StickyStep, holder: _Holder | None, found: str) -> Candidate:
+        """What a step found; of somebody who has it, ``found`` says what they have."""
         user = self.people.get(holder.user_id) if holder and holder.user_id else None
-        return Candidate(
-            step=step, user=user, found=found.format(name=user.name) if user else found
-        )
+        return Candidate(step=step, user=user, found=f"{user.name} {found}" if user else found)
 
 
 def look_up(session: Session, leads: Sequence[Lead]) -> Known:

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from connector import __version__
-from connector.cli import start, tokens
+from connector.cli import checking, start, tokens
 from connector.errors import LeadRotaError
 
 
@@ -147,4 +147,5 @@ def demo(stay: bool) -> None:
     click.get_current_context().exit(run(stay))
 
 
+main.add_command(checking.audit)
 main.add_command(tokens.token)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from dataclasses import replace
 from datetime import datetime
 from itertools import count
@@ -164,10 +164,11 @@ def read(session: Session, query: Select[Any]) -> list[Assignment]:
     return [assignment_of(row._mapping, row.user_name) for row in session.execute(query)]
 
 
-def streamed(session: Session, query: Select[Any]) -> Iterator[Assignment]:
+def streamed(session: Session, query: Select[Any]) -> Generator[Assignment]:
     """Read the rows of a query page by page, however many; within the transaction."""
-    for row in session.execute(query, execution_options={"yield_per": PAGE}):
-        yield assignment_of(row._mapping, row.user_name)
+    with session.execute(query, execution_options={"yield_per": PAGE}) as rows:
+        for row in rows:
+            yield assignment_of(row._mapping, row.user_name)
 
 
 def _owner_id(decision: Decision) -> str | None:

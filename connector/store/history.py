@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from datetime import datetime
 from typing import Any
 
@@ -39,7 +39,7 @@ def history(
 
 def rows_between(
     session: Session, pool_id: str, since: datetime | None, until: datetime | None
-) -> Iterator[Assignment]:
+) -> Generator[Assignment]:
     """Read a pool's rows of a period page by page, oldest first; ends as in ``history``."""
     query = _between(pool_id, since, until)
     return streamed(session, query.order_by(assignments.c.sequence))
@@ -52,7 +52,7 @@ def at_sequence(session: Session, pool_id: str, sequence: int) -> Assignment | N
     return next(iter(read(session, query)), None)
 
 
-def all_rows(session: Session, pool_id: str, after_sequence: int) -> Iterator[Assignment]:
+def all_rows(session: Session, pool_id: str, after_sequence: int) -> Generator[Assignment]:
     """Read a pool's rows behind a sequence page by page, oldest first."""
     query = _between(pool_id, None, None).where(assignments.c.sequence > after_sequence)
     return streamed(session, query.order_by(assignments.c.sequence))

@@ -53,11 +53,13 @@ def with_all_takings(session: Session, board: Board) -> Board:
     return replace(board, takings=_by_user(session, [_counted(last).where(here)]))
 
 
-def with_meetings(session: Session, board: Board, slots: Collection[Slot]) -> Board:
-    """Give the board all meetings of its users that may overlap one of the slots."""
+def with_meetings(
+    session: Session, board: Board, slots: Collection[Slot], *, also: Collection[str] = ()
+) -> Board:
+    """Give the board all meetings of its users, and of ``also``, that may overlap a slot."""
     if not slots:
         return board
-    people = {member.user.id for member in board.pool.members}
+    people = {member.user.id for member in board.pool.members} | set(also)
     if board.fallback_user:
         people.add(board.fallback_user.id)
     columns = assignments.c

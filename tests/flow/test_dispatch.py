@@ -58,3 +58,28 @@ def test_a_lead_that_another_pool_gave_out_goes_to_the_same_user(team) -> None:
     assert assign(team, first, Lead(id="L1")).user_id == "A"
     row = assign(team, second, Lead(id="L1"))
     assert (row.user_id, row.reason, row.sticky_step) == ("A", "sticky", "earlier_assignment")
+
+
+def test_thirty_two_callers_with_quotas_and_edits_in_between_pass_no_quota(team) -> None:
+    pool = team.pool("ABCD", daily_quota=60)
+    team.change(pool, members={"A": {"daily_quota": 5}, "B": {"daily_quota": 20}})
+    team.put_user("C", daily_quota=10)
+
+    def call(number: int) -> None:
+        if number % 16 == 7:
+            team.change(pool, members={"D": {"weight": number % 5 + 1}})
+        elif number % 16 == 9:
+            team.put_user("D", email=f"d{number}@x.com")
+        else:
+            team.lead(pool, f"L{number % 110}")
+
+    with ThreadPoolExecutor(32) as threads:
+        list(threads.map(call, range(128)))
+    rows = team.history(pool)
+    assert [row.sequence for row in rows] == list(range(1, len(rows) + 1))
+    spread = Counter(row.user_id for row in rows if row.user_id)
+    assert (spread["A"], spread["C"]) == (5, 10)
+    assert spread["B"] <= 20
+    assert spread.total() == 60
+    assert Counter(row.lead_id for row in rows).most_common(1)[0][1] == 1
+    assert team.differs(pool) is None

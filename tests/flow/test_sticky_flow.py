@@ -121,3 +121,10 @@ def test_a_sticky_lead_is_not_held_by_a_pool_in_which_nobody_is_there(team) -> N
         team.absent(name, hours=5)
     assert team.lead(pool, "L2", email="kim@firm.com").user_id == "A"  # active, if absent
     assert team.lead(pool, "L3", email="lee@gmail.com").status is Status.HELD
+
+
+def test_a_lead_may_be_named_as_strangely_as_it_likes(team) -> None:
+    pool = team.pool("AB")
+    team.lead(pool, "{0} {x!r} {", email="kim@firm.com")
+    row = team.lead(pool, "L2", email="kim@firm.com")
+    assert row.checks[0].outcome == "A has {0} {x!r} { of the same e-mail"
