@@ -120,9 +120,9 @@ def test_edits_amid_a_crowd_pass_no_quota_and_lose_no_number(crowd: Crowd) -> No
             case 15:
                 return "GET", f"{pool}/preview?count=5", None
             case _:
-                return "POST", f"{pool}/assign", {"lead_id": f"L{number % 150}"}
+                return "POST", f"{pool}/assign", {"lead_id": f"L{number % 100}"}
 
-    answers = crowd.call(32, 192, call)
+    answers = crowd.call(32, 128, call)
     assert {answer.status for answer in answers} <= {200, 202}
     rows = stage.history()
     assigned = [row["lead_id"] for row in rows if row["status"] == "assigned"]
