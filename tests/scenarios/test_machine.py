@@ -163,6 +163,19 @@ class Machine(RuleBasedStateMachine):
             answer = self.send(pool, self.plain()).body
             assert answer.get("assigned_user_id") == name or answer["reason"] == "fallback", shown
 
+    @rule(pool=pools)
+    def the_pool_tells_how_it_stands(self, pool: str) -> None:
+        members = self.stage.pool(pool)["members"]
+        self.world.sent["any"] = {}
+        for one in members:
+            able = self.world.can_take(one["user_id"], pool, "any", self.stage.now)
+            assert (one["unavailable"] is None) == (able and one["weight"] > 0), one
+            assert abs(one["fair_share"] - one["received"] - one["balance"]) < 0.001, one
+        del self.world.sent["any"]
+        (first,) = self.stage.get(f"/pools/{self.stage.pool_id(pool)}/preview", count=1)
+        if first:
+            assert [one["user_id"] for one in members if one["next_up"] == 1] == [first["user_id"]]
+
     @precondition(lambda self: self.world.sent)
     @rule(number=numbers)
     def the_same_lead_comes_again(self, number: int) -> None:
@@ -505,7 +518,7 @@ def test_whatever_happens_the_promises_hold(tmp_path: Path, migrated_sqlite: Pat
         machine,
         settings=settings(
             max_examples=ROUNDS or 12,
-            stateful_step_count=30,
+            stateful_step_count=60 if ROUNDS else 30,
             derandomize=not ROUNDS,
             deadline=None,
             database=None,
