@@ -118,6 +118,7 @@ def downgrade() -> None:
     op.drop_column("outbox", "replaces")
     op.drop_table("api_tokens")
     op.drop_table("journal")
+    op.execute("UPDATE pool_state SET entries = 0")  # the next upgrade begins journals anew
     for name in ADDED:
         op.drop_index(name, "assignments")
     for column, nearest in NEAREST.items():
