@@ -193,7 +193,7 @@ def _postgres_engine(url: URL) -> Engine:
         # Small plans of managed servers allow 20 connections, and deploys overlap.
         pool_size=3,
         max_overflow=2,
-        pool_timeout=20,
+        pool_timeout=28,  # just within what routers wait for an answer
         pool_pre_ping=True,
         pool_recycle=300,
         connect_args=arguments,
