@@ -45,8 +45,8 @@ def reassign(
 
     Raises ``NotFound`` for an unknown assignment or user, ``Conflict`` when a newer row speaks for
     the lead (``superseded``), nobody else can take it (``no_member_available``), or, unless
-    ``override``, the user gave it back before (``rejected_before``) or has no quota left
-    (``quota_reached``).
+    ``override``, the user is inactive (``user_inactive``), gave it back before
+    (``rejected_before``) or has no quota left (``quota_reached``).
     """
     row, opened = _open(session, assignment_id, now)
     if user_id is None:
@@ -64,7 +64,7 @@ def reassign(
     if user_id == row.user_id:
         raise Conflict(f"{user.name} has this lead already.", code="same_user")
     if not override:
-        _check_rejections(row, user)
+        _check_user(row, user)
         _check_quotas(opened, row, user)
     lead = replace(freed(row), preferred=user)
     return move(opened, row, lead, user, actor, note)
@@ -206,8 +206,13 @@ def _to_the_next(opened: Round, row: Assignment, pool_id: str) -> Made:
     return Made(*made)
 
 
-def _check_rejections(row: Assignment, user: User) -> None:
-    """Refuse a user who gave this lead back before."""
+def _check_user(row: Assignment, user: User) -> None:
+    """Refuse a user who is not active, or who gave this lead back before."""
+    if not user.active:
+        raise Conflict(
+            f'{user.name} is not active. Send "override": true to do it all the same.',
+            code="user_inactive",
+        )
     if user.id in gave_back(row):
         raise Conflict(
             f'{user.name} gave this lead back before. Send "override": true to do it all the same.',

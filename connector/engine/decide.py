@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from connector.engine import bookings, rotation, sticky
-from connector.engine.eligibility import lasting_refusal, refusal_of, refusals
+from connector.engine.eligibility import busy, lasting_refusal, refusal_of, refusals
 from connector.engine.quotas import pool_full
 from connector.model import (
     Board,
@@ -164,7 +164,7 @@ def _fall_back(lead: Lead, board: Board) -> _Outcome | None:
     user = board.fallback_user
     if board.pool.policies.none_available is not NoneAvailable.FALLBACK or user is None:
         return None
-    if lasting_refusal(user, lead):
+    if lasting_refusal(user, lead) or busy(user, lead, board):
         return None
     return _Outcome(reason=Reason.FALLBACK, user=user, counted=True, board=board)
 
@@ -172,7 +172,10 @@ def _fall_back(lead: Lead, board: Board) -> _Outcome | None:
 def _hold(lead: Lead, board: Board) -> _Outcome:
     """The lead waits. Members are told of anyway; why not the fallback user is told here."""
     user = board.fallback_user
-    skip = lasting_refusal(user, lead) if user and not _member_of(board, user) else None
+    if user is None or _member_of(board, user):
+        skip = None
+    else:
+        skip = lasting_refusal(user, lead) or busy(user, lead, board)
     return _Outcome(
         status=Status.HELD,
         reason=Reason.NO_MEMBER_AVAILABLE,

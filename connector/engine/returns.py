@@ -60,17 +60,18 @@ def to_user(
     """A user whom a person chose; None is somebody of the CRM who is no user here.
 
     The decision's lead prefers that user. Where turns move, the user pays for a turn that came
-    back, or for a lead that nobody had; one that had cost none stays free. ``carried``: the turn
-    that goes on standing behind the lead when the policy moves none.
+    back, or for a lead that no member had; a member's that had cost none stays free. ``carried``:
+    the turn that goes on standing behind the lead when the policy moves none.
     """
     lead = replace(lead, preferred=user)
     board = bookings.take_back(board, given, lead, now)
     order, skipped = _stand(lead, board, now)
     turn = carried
-    member = next((m for m in board.pool.members if user and m.user.id == user.id), None)
+    members = {member.user.id: member for member in board.pool.members}
+    member = members.get(user.id) if user else None
     if board.pool.policies.manual is ManualPolicy.MOVE:
         turn = None
-        if member and (given.turn or given.user_id is None):
+        if member and (given.turn or given.user_id not in members):
             turn, board = rotation.charge(board, member.id, now)
     decision = Decision(
         lead=lead,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from connector.engine.eligibility import lasting_refusal, refusal_of
+from connector.engine.eligibility import busy, lasting_refusal, refusal_of
 from connector.engine.quotas import room_for
 from connector.model import (
     Board,
@@ -78,10 +78,11 @@ def _why_never(
 def _why_not_now(user: User, lead: Lead, board: Board, now: datetime) -> str | None:
     """Why the user has to wait for the next lead of theirs; None when they get this one."""
     policies = board.pool.policies
-    if policies.sticky is StickyPolicy.AVAILABLE:
-        skip = refusal_of(user, lead, board, now)
-        if skip:
-            return f"{user.name} cannot take it now: {skip.detail or skip.reason}"
+    is_choosy = policies.sticky is StickyPolicy.AVAILABLE
+    # Whoever is absent may have a lead wait for them, but nobody is in two meetings at once.
+    skip = refusal_of(user, lead, board, now) if is_choosy else busy(user, lead, board)
+    if skip:
+        return f"{user.name} cannot take it now: {skip.detail or skip.reason}"
     if policies.sticky_turn is StickyTurn.COUNTED and (full := room_for(user, board, now)):
         return f"{user.name} has no room: {full}"
     return None

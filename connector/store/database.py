@@ -38,8 +38,8 @@ SQLITE_FAILURES = frozenset(
 _BROKEN_KEYS = text("PRAGMA foreign_key_check")
 
 NO_TABLES = (
-    "The database has no tables of Lead Rota yet. If it should have, check DATABASE_URL: the path of "
-    "a SQLite file counts from the directory you are in. Else run `leadrota db upgrade`."
+    "The database has no tables of Lead Rota yet. If it should have, check DATABASE_URL: the path "
+    "of a SQLite file counts from the directory you are in. Else run `leadrota db upgrade`."
 )
 
 T = TypeVar("T")

@@ -59,7 +59,10 @@ def read() -> bytes:
     """
     if request.headers.get("Content-Encoding", "identity").lower() != "identity":
         raise UnsupportedMediaType("Send the body without Content-Encoding.")
-    body = request.get_data()
+    try:
+        body = request.get_data()
+    except OSError:  # what gunicorn raises for chunks that are none
+        raise BadInput("The body cannot be read: its chunks are broken.", code="bad_request") from None
     # A body without Content-Length is cut off at Flask's own limit, without an error.
     if len(body) > MAX_BODY:
         raise RequestEntityTooLarge

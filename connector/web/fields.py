@@ -61,7 +61,8 @@ def _sane(moment: datetime) -> datetime:
 
 @cache
 def _zones() -> frozenset[str]:
-    return frozenset(zoneinfo.available_timezones())
+    # These two are names for whatever zone the server is in, or for none.
+    return frozenset(zoneinfo.available_timezones() - {"localtime", "Factory"})
 
 
 def _zone(name: str) -> str:

@@ -47,6 +47,7 @@ WORDS = {
     "owner_taken": (409, "Another user has this owner id"),
     "pool_archived": (409, "The pool is archived"),
     "no_member_available": (409, "Nobody can take the lead"),
+    "user_inactive": (409, "The user is not active"),
     "rejected_before": (409, "The user gave this lead back before"),
     "quota_reached": (409, "The user has taken all leads of the quota"),
     "superseded": (409, "A newer row speaks for the lead"),
