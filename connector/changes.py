@@ -154,11 +154,9 @@ def _open(session: Session, assignment_id: str, now: datetime) -> tuple[Assignme
     if not row.current:
         newest = assignments.speaker(session, row)
         which = f"assignment {newest.id}" if newest else "a newer row of the history"
-        raise Conflict(
-            f"This is not the last word: {which} speaks for the lead.", code="superseded"
-        )
+        raise Conflict(f"Now {which} speaks for this lead.", code="superseded")
     if row.status is Status.UNDONE:
-        raise Conflict("This assignment was undone; nobody has the lead.", code="superseded")
+        raise Conflict("This assignment was undone already.", code="superseded")
     if row.pool_id and opened.boards[row.pool_id].pool.archived_at:
         raise Conflict("The pool of this assignment is archived.", code="pool_archived")
     return row, opened
