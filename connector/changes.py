@@ -44,8 +44,9 @@ def reassign(
     """Give the lead to this user, or to the next one in turn; never to the one who has it.
 
     Raises ``NotFound`` for an unknown assignment or user, ``Conflict`` when a newer row speaks for
-    the lead (``superseded``), the user's quota is used up (``quota_reached``, unless ``override``)
-    or nobody else can take it (``no_member_available``).
+    the lead (``superseded``), nobody else can take it (``no_member_available``), or, unless
+    ``override``, the user gave it back before (``rejected_before``) or has no quota left
+    (``quota_reached``).
     """
     row, opened = _open(session, assignment_id, now)
     if user_id is None:
@@ -63,6 +64,7 @@ def reassign(
     if user_id == row.user_id:
         raise Conflict(f"{user.name} has this lead already.", code="same_user")
     if not override:
+        _check_rejections(row, user)
         _check_quotas(opened, row, user)
     lead = replace(freed(row), preferred=user)
     return move(opened, row, lead, user, actor, note)
@@ -204,6 +206,15 @@ def _to_the_next(opened: Round, row: Assignment, pool_id: str) -> Made:
         route=row.route,
     )
     return Made(*made)
+
+
+def _check_rejections(row: Assignment, user: User) -> None:
+    """Refuse a user who gave this lead back before."""
+    if user.id in gave_back(row):
+        raise Conflict(
+            f'{user.name} gave this lead back before. Send "override": true to do it all the same.',
+            code="rejected_before",
+        )
 
 
 def _check_quotas(opened: Round, row: Assignment, user: User) -> None:

@@ -72,11 +72,16 @@ def routing(session: Session, default_pool: str | None) -> Routing:
     """
     pool = pools.named(session, default_pool) if default_pool else None
     fallback = default_route(pool.id if pool else None, named=bool(default_pool))
-    return Routing(rules=tuple(territories.in_use(session)), fallback=fallback)
+    return Routing(rules=tuple(territories.listed(session)), fallback=fallback)
 
 
 def assign(
-    session: Session, pool_id: str, leads: Sequence[Lead], *, now: datetime
+    session: Session,
+    pool_id: str,
+    leads: Sequence[Lead],
+    *,
+    now: datetime,
+    actor: str | None = None,
 ) -> list[Assignment | Refused]:
     """Assign the leads in the pool, in order: the same as one after the other by itself.
 
@@ -87,7 +92,7 @@ def assign(
     pool = opened.boards[pool_id].pool
     if pool.archived_at:
         raise Conflict(f"Pool {pool.name} is archived; it takes no leads.", code="pool_archived")
-    return _decide_all(opened, wanted, may_refuse=True)
+    return _decide_all(opened, wanted, may_refuse=True, actor=actor)
 
 
 def assign_routed(
@@ -96,6 +101,7 @@ def assign_routed(
     *,
     default_pool: str | None,
     now: datetime,
+    actor: str | None = None,
     lock_too: Sequence[str] = (),
     may_refuse: bool = False,
 ) -> list[Assignment | Refused]:
@@ -108,7 +114,7 @@ def assign_routed(
     rules = routing(session, default_pool)
     requests = [Request(lead=lead, route=rules.route(lead)) for lead in leads]
     opened = _open(session, requests, now, lock_too)
-    return _decide_all(opened, requests, may_refuse=may_refuse)
+    return _decide_all(opened, requests, may_refuse=may_refuse, actor=actor)
 
 
 def route_held(session: Session, *, default_pool: str | None, now: datetime) -> int:
@@ -169,7 +175,7 @@ def _open(
 
 
 def _decide_all(
-    opened: Round, requests: Sequence[Request], *, may_refuse: bool
+    opened: Round, requests: Sequence[Request], *, may_refuse: bool, actor: str | None
 ) -> list[Assignment | Refused]:
     """Decide one after the other, write at once, and answer in order."""
     answers = _standing(opened, requests)
@@ -186,7 +192,7 @@ def _decide_all(
         if isinstance(outcome, Refused):
             found.append(outcome)
             continue
-        place = opened.note(outcome)
+        place = opened.note(Made(replace(outcome.decision, actor=actor), outcome.board))
         known.note(outcome.decision)
         answers.keep(outcome.decision, place)
         found.append(place)
@@ -212,7 +218,8 @@ def _decide(opened: Round, request: Request, known: Known, may_refuse: bool) -> 
     made = opened.decide(lead, pool_id, request.route)
     policies = opened.boards[pool_id].pool.policies
     refuses = may_refuse and policies.none_available is NoneAvailable.REFUSE
-    if made.decision.status is not Status.HELD or not refuses:
+    # A full pool holds its leads for the next day, whatever happens to those that nobody can take.
+    if made.decision.reason is not Reason.NO_MEMBER_AVAILABLE or not refuses:
         return made
     return Refused(
         lead=lead,

@@ -68,13 +68,16 @@ class Round:
             return first
         passed = [*route.passed, _nobody(self.boards[pool_id], first.decision)]
         handed_on = replace(lead, fallback_from=pool_id)
-        for other in self.fallbacks(pool_id):
+        others = list(self.fallbacks(pool_id))
+        for other in others:
             there = replace(route, pool_id=other, passed=tuple(passed))
             made = Made(*decide(handed_on, self.boards[other], self.now, route=there))
             if made.decision.status is not Status.HELD:
                 return made
             passed.append(_nobody(self.boards[other], made.decision))
-        return first
+        told = (*passed[len(route.passed) + 1 :], *self._closed_behind((pool_id, *others)))
+        route = replace(route, passed=(*route.passed, *told))
+        return Made(replace(first.decision, route=route), first.board)
 
     def note(self, made: Made) -> Place:
         """Let a decision be: the board moves on, and ``write`` has the row at this place."""
@@ -155,6 +158,14 @@ class Round:
             seen.add(following)
             yield following
             pool_id = following
+
+    def _closed_behind(self, chain: Sequence[str]) -> tuple[str, ...]:
+        """A sentence for an archived pool to which the last of these pools would fall back."""
+        following = self.boards[chain[-1]].pool.policies.fallback_pool_id
+        board = self.boards.get(following or "")
+        if board is None or not board.pool.archived_at:
+            return ()
+        return (f"{board.pool.name}: the pool is archived",)
 
     def _came_back(self, pool_id: str, given: GivenBack, lead: Lead) -> None:
         """Note where leads may wait for what an assignment returned."""

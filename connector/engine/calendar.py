@@ -58,11 +58,11 @@ def local(at: datetime, zone: ZoneInfo) -> datetime:
 
 
 def spoken(at: datetime, zone: ZoneInfo, now: datetime) -> str:
-    """The moment in words: its local day, with the time when that is not after tomorrow."""
+    """The moment in words: its local day, with time and zone when that is not after tomorrow."""
     clock = local(at, zone)
     if clock.date() - local(now, zone).date() > _DAY:
         return f"{clock.date()}"
-    return f"{clock.date()} {clock:%H:%M}"
+    return f"{clock.date()} {clock:%H:%M %Z}"
 
 
 @lru_cache(maxsize=4096)

@@ -31,6 +31,8 @@ def route(lead: Lead, territories: Sequence[Territory], default: Route) -> Route
     passed: list[str] = []
     for territory in territories:
         failed = why_not(territory.when, fields)
+        if failed is None and territory.is_closed:
+            failed = "its pool is archived"
         if failed is None:
             return Route(pool_id=territory.pool_id, territory=territory.name, passed=tuple(passed))
         passed.append(f"{territory.name}: {failed}")

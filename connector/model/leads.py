@@ -27,6 +27,7 @@ class Territory:
     name: str
     when: Mapping[str, Any]  # {} matches every lead
     pool_id: str
+    is_closed: bool = False  # its pool is archived
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

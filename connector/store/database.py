@@ -37,6 +37,11 @@ SQLITE_FAILURES = frozenset(
 
 _BROKEN_KEYS = text("PRAGMA foreign_key_check")
 
+NO_TABLES = (
+    "The database has no tables of Lead Rota yet. If it should have, check DATABASE_URL: the path of "
+    "a SQLite file counts from the directory you are in. Else run `leadrota db upgrade`."
+)
+
 T = TypeVar("T")
 
 
@@ -193,7 +198,7 @@ def _postgres_engine(url: URL) -> Engine:
         # Small plans of managed servers allow 20 connections, and deploys overlap.
         pool_size=3,
         max_overflow=2,
-        pool_timeout=20,
+        pool_timeout=28,  # just within what routers wait for an answer
         pool_pre_ping=True,
         pool_recycle=300,
         connect_args=arguments,
@@ -210,9 +215,7 @@ def _translated() -> Iterator[None]:
         ) from error
     except exc.DBAPIError as error:
         if _tables_are_missing(error):
-            raise StoreBehind(
-                "The database has no tables of Lead Rota yet. Run `leadrota db upgrade`."
-            ) from error
+            raise StoreBehind(NO_TABLES) from error
         if _is_unavailable(error):
             words = (str(error.orig).strip() or type(error.orig).__name__).splitlines()[0]
             raise StoreUnavailable(

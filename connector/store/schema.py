@@ -14,7 +14,7 @@ from sqlalchemy import select, text
 
 from connector.errors import StoreBehind
 from connector.store import journal, occupancy, pools, tables
-from connector.store.database import Database, Session, is_postgres
+from connector.store.database import NO_TABLES, Database, Session, is_postgres
 
 _UPGRADE_LOCK = 4_705_911_628_402_517_001  # any number, the same for every process
 
@@ -57,7 +57,7 @@ def check(database: Database) -> None:
     if current == script.get_current_head():
         return
     if current is None:
-        raise StoreBehind("The database has no tables of Lead Rota yet. Run `leadrota db upgrade`.")
+        raise StoreBehind(NO_TABLES)
     _refuse_newer(script, current)
     raise StoreBehind(
         f"The tables are at revision {current}, this program needs "

@@ -14,19 +14,20 @@ from connector.store.tables import round_robin_pools, territories
 
 def listed(session: Session) -> list[Territory]:
     """Read all rules, the first to be tried first."""
-    rows = session.execute(select(territories).order_by(territories.c.position))
-    return [Territory(name=row.name, when=row.when, pool_id=row.pool_id) for row in rows]
-
-
-def in_use(session: Session) -> list[Territory]:
-    """Read the rules whose pools are not archived, the first to be tried first."""
     rows = session.execute(
-        select(territories)
+        select(territories, round_robin_pools.c.archived_at)
         .join(round_robin_pools, round_robin_pools.c.id == territories.c.pool_id)
-        .where(round_robin_pools.c.archived_at.is_(None))
         .order_by(territories.c.position)
     )
-    return [Territory(name=row.name, when=row.when, pool_id=row.pool_id) for row in rows]
+    return [
+        Territory(
+            name=row.name,
+            when=row.when,
+            pool_id=row.pool_id,
+            is_closed=row.archived_at is not None,
+        )
+        for row in rows
+    ]
 
 
 def replace(session: Session, rules: Sequence[Territory]) -> None:

@@ -48,6 +48,7 @@ WORDS = {
     "owner_taken": (409, "Another user has this owner id"),
     "pool_archived": (409, "The pool is archived"),
     "no_member_available": (409, "Nobody can take the lead"),
+    "rejected_before": (409, "The user gave this lead back before"),
     "quota_reached": (409, "The user has taken all leads of the quota"),
     "superseded": (409, "A newer row speaks for the lead"),
     "too_many_leads": (409, "There are too many leads to do this at once"),

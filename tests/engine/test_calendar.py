@@ -169,7 +169,7 @@ def test_outside_hours_lasts_until_the_next_start_of_hours():
 def test_a_start_of_hours_today_or_tomorrow_is_told_with_its_time():
     someone = working(hours("09:00", "17:00"))
     skip = calendar.off_work(someone, calendar.moment(at("2026-10-15 18:00", BERLIN)), BERLIN)
-    assert skip.detail == "outside working hours until 2026-10-16 09:00"
+    assert skip.detail == "outside working hours until 2026-10-16 09:00 CEST"
 
 
 def test_the_next_start_of_hours_is_on_no_holiday():
@@ -291,8 +291,8 @@ def test_an_absence_keeps_away_from_its_start_to_before_its_end():
     ("end", "reason", "detail"),
     [
         ("2026-10-20 00:00", "vacation", "vacation until 2026-10-20"),
-        ("2026-10-15 15:00", "dentist", "dentist until 2026-10-15 15:00"),
-        ("2026-10-16 09:00", None, "absent until 2026-10-16 09:00"),
+        ("2026-10-15 15:00", "dentist", "dentist until 2026-10-15 15:00 CEST"),
+        ("2026-10-16 09:00", None, "absent until 2026-10-16 09:00 CEST"),
         ("2026-10-17 09:00", None, "absent until 2026-10-17"),
     ],
 )

@@ -98,7 +98,7 @@ def test_who_is_excluded_from_this_lead_is_told_so_before_all_else():
 
 def test_a_meeting_at_the_same_time_is_told_before_a_quota():
     skip = why(b(daily_quota=0), lead(slot=MEETING), meetings={"B": (MEETING,)})
-    assert (skip.reason, skip.detail) == (SkipReason.BUSY, "another meeting at 2026-12-25 12:00")
+    assert (skip.reason, skip.detail) == (SkipReason.BUSY, "another meeting at 2026-12-25 12:00 UTC")
 
 
 @pytest.mark.parametrize("status", [*Presence, "busy", "offline", "on the moon"])
@@ -121,7 +121,7 @@ def test_no_leads_in_the_last_hours_before_an_absence():
     member = b(of_user={"absences": (vacation,)})
     assert why(member, pool={"policies": Policies(leave_buffer_hours=1)}) is None
     skip = why(member, pool={"policies": Policies(leave_buffer_hours=2)})
-    assert (skip.reason, skip.detail) == (SkipReason.ABSENT, "vacation begins 2026-12-25 14:00")
+    assert (skip.reason, skip.detail) == (SkipReason.ABSENT, "vacation begins 2026-12-25 14:00 UTC")
 
 
 def test_hours_are_judged_in_the_pools_zone_when_the_user_has_none():

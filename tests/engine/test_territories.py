@@ -111,3 +111,9 @@ def test_conditions_nest() -> None:
 def test_any_of_nothing_never_matches_and_all_of_nothing_always_does() -> None:
     assert why_not({"any": []}, {}) == "nothing to choose from"
     assert why_not({"all": []}, {}) is None
+
+
+def test_a_territory_whose_pool_is_archived_is_passed_and_says_so():
+    rules = [Territory(name="Old", when={}, pool_id="p1", is_closed=True)]
+    found = route(lead(), rules, default_route("p9", named=True))
+    assert (found.pool_id, found.passed) == ("p9", ("Old: its pool is archived",))

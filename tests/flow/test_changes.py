@@ -205,10 +205,13 @@ def test_a_record_that_was_rejected_never_returns_to_who_rejected_it(team) -> No
     assert "A" not in team.given(pool)[1:]
 
 
-def test_somebody_who_rejected_a_lead_can_still_be_given_it_by_hand(team) -> None:
+def test_somebody_who_rejected_a_lead_is_given_it_only_by_insisting(team) -> None:
     pool = team.pool("AB")
     row = team.reject(team.lead(pool, "L1"))
-    assert team.reassign(row, "A").user_id == "A"
+    with pytest.raises(Conflict) as refused:
+        team.reassign(row, "A")
+    assert refused.value.code == "rejected_before"
+    assert team.reassign(row, "A", override=True).user_id == "A"
 
 
 def test_a_rejected_lead_does_not_leave_its_pool(team) -> None:

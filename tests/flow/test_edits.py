@@ -238,7 +238,16 @@ def test_nobody_falls_back_to_an_archived_pool(team) -> None:
     pool = team.pool("A", none_available="fallback", fallback_pool_id=other)
     team.archive(other)
     team.absent("A", hours=1)
-    assert team.lead(pool, "L1").status is Status.HELD
+    row = team.lead(pool, "L1")
+    assert (row.status, row.route.passed) == (Status.HELD, ("Other: the pool is archived",))
+
+
+def test_a_held_lead_tells_why_the_pools_it_falls_back_to_could_not_take_it(team) -> None:
+    other = team.pool("B", name="Other")
+    pool = team.pool("A", none_available="fallback", fallback_pool_id=other)
+    team.absent("A", hours=1)
+    team.absent("B", hours=1)
+    assert team.lead(pool, "L1").route.passed == ("Other: B absent",)
 
 
 def test_fallbacks_in_a_circle_are_refused(team) -> None:

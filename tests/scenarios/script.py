@@ -73,9 +73,6 @@ def step(play: Callable[..., None]) -> Callable[..., Step]:
     return word
 
 
-# Pools and people
-
-
 def _make_pool(stage: Stage, strategy: str, members: str, quotas: Row, fields: Row) -> None:
     body = {"name": "Sales", "strategy": strategy} | fields
     body["members"] = []
@@ -188,9 +185,6 @@ def territories(stage: Stage, **pools: str) -> None:
     stage.ask("PUT", "/territories", rules)
 
 
-# Time and the house
-
-
 @step
 def at(stage: Stage, moment: str) -> None:
     """It is now so late."""
@@ -228,9 +222,6 @@ def worker(stage: Stage, *outcomes: str) -> None:
     ]
     for row, (_, _, words) in zip(given, expected, strict=True):
         _check_words(row, words)
-
-
-# Leads
 
 
 def _expected(text: str) -> list[tuple[str, str | None, tuple[str, ...]]]:
@@ -322,9 +313,6 @@ def refused(stage: Stage, lead_id: str, code: str, pool: str | None = None, **fi
     assert (answer.status // 100, answer.body["code"]) == (4, code), answer
 
 
-# What people do with leads
-
-
 @step
 def rejects(stage: Stage, *outcomes: str) -> None:
     """Whoever has the lead gives it back: ``rejects("L1 -> B")`` says who gets it then."""
@@ -372,9 +360,6 @@ def _act(
     _check_words(row, words)
 
 
-# What one sees
-
-
 @step
 def preview(stage: Stage, names: str) -> None:
     """The preview shows these users next; ``-`` is nobody."""
@@ -389,12 +374,6 @@ def totals(stage: Stage, pool: str | None = None, **each: int) -> None:
     last = {row["lead_id"]: row["assigned_user_id"] for row in stage.history(pool)}
     got = Counter(last.values())
     assert {name: got[name] for name in each} == each, got
-
-
-@step
-def rows(stage: Stage, count: int, pool: str | None = None) -> None:
-    """The history has so many rows."""
-    assert len(stage.history(pool)) == count
 
 
 @step
@@ -416,9 +395,3 @@ def unavailable(stage: Stage, pool: str | None = None, **reasons: str | None) ->
         for one in stage.pool(pool)["members"]
     }
     assert {name: shown[name] for name in reasons} == reasons
-
-
-@step
-def seen(stage: Stage, what: str, look: Callable[[Stage], bool]) -> None:
-    """Anything else that must be true, in words and as a look at the stage."""
-    assert look(stage), what

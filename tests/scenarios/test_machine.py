@@ -7,7 +7,6 @@ plays so many, each time others.
 from __future__ import annotations
 
 import os
-import shutil
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -15,22 +14,19 @@ from typing import Any
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as some
 from hypothesis.stateful import (
-    RuleBasedStateMachine,
     initialize,
     precondition,
     rule,
     run_state_machine_as_test,
 )
 
-from connector.store.database import connect
 from tests.scenarios import invariants
 from tests.scenarios.model import DAYS, Person, Team, World
-from tests.scenarios.stage import Answer, Row, Stage
+from tests.scenarios.stage import Row
+from tests.scenarios.watch import POOLS, Watched
 
 ROUNDS = int(os.environ.get("MACHINE", 0))
-WINTER = datetime.fromisoformat("2026-12-21T09:00Z")  # a Monday, with holidays soon
 NAMES = ("A", "B", "C", "D", "E")
-POOLS = ("One", "Two")
 STRATEGIES = some.sampled_from(["strict", "weighted", "least_assigned"])
 POLICIES = {
     "skip": some.sampled_from(["lose", "hold", "accrue"]),
@@ -66,16 +62,8 @@ pools = some.sampled_from(POOLS)
 numbers = some.integers(0, 10_000)
 
 
-class Machine(RuleBasedStateMachine):
+class Machine(Watched):
     """Two pools that share people, and all that can be done with them."""
-
-    def __init__(self, folder: Path, template: Path) -> None:
-        super().__init__()
-        shutil.copy(template, folder / "machine.db")
-        self.database = connect(f"sqlite:///{folder / 'machine.db'}")
-        self.stage = Stage(self.database)
-        self.stage.now = WINTER
-        self.keys = 0
 
     def teardown(self) -> None:
         """Everything must replay and be at rest."""
@@ -86,10 +74,9 @@ class Machine(RuleBasedStateMachine):
             self.stage.leave()
             self.database.close()
 
-    @initialize(
-        strategies=some.tuples(*[some.sampled_from(["strict", "weighted", "least_assigned"])] * 2)
-    )
+    @initialize(strategies=some.tuples(STRATEGIES, STRATEGIES))
     def open(self, strategies: tuple[str, str]) -> None:
+        """Three members each, one of them in both."""
         self.world = World(people={name: Person() for name in NAMES}, teams={})
         for pool, strategy, members in zip(POOLS, strategies, ("ABC", "CDE"), strict=True):
             body = {"name": pool, "strategy": strategy}
@@ -103,8 +90,6 @@ class Machine(RuleBasedStateMachine):
             if self.stage.call("GET", f"/users/{name}").status == 404:
                 self.stage.ask("PUT", f"/users/{name}", {})
         self.world.rows = {pool: [] for pool in POOLS}
-
-    # Leads
 
     @rule(
         pool=pools,
@@ -163,6 +148,19 @@ class Machine(RuleBasedStateMachine):
             answer = self.send(pool, self.plain()).body
             assert answer.get("assigned_user_id") == name or answer["reason"] == "fallback", shown
 
+    @rule(pool=pools)
+    def the_pool_tells_how_it_stands(self, pool: str) -> None:
+        members = self.stage.pool(pool)["members"]
+        self.world.sent["any"] = {}
+        for one in members:
+            able = self.world.can_take(one["user_id"], pool, "any", self.stage.now)
+            assert (one["unavailable"] is None) == (able and one["weight"] > 0), one
+            assert abs(one["fair_share"] - one["received"] - one["balance"]) < 0.001, one
+        del self.world.sent["any"]
+        (first,) = self.stage.get(f"/pools/{self.stage.pool_id(pool)}/preview", count=1)
+        if first:
+            assert [one["user_id"] for one in members if one["next_up"] == 1] == [first["user_id"]]
+
     @precondition(lambda self: self.world.sent)
     @rule(number=numbers)
     def the_same_lead_comes_again(self, number: int) -> None:
@@ -193,8 +191,6 @@ class Machine(RuleBasedStateMachine):
         again = self.send(pool, body, key=key)
         assert (again.status, again.body) == (first.status, first.body)
         assert first.status == 409 or again.headers["Idempotency-Replayed"] == "true"
-
-    # What people do with leads
 
     @precondition(lambda self: self.world.sent)
     @rule(number=numbers)
@@ -251,8 +247,6 @@ class Machine(RuleBasedStateMachine):
         if old:
             answer = self.act(self.pick(old, number), what, {})
             assert (answer.status, answer.body["code"]) == (409, "superseded"), answer
-
-    # Edits
 
     @rule(pool=pools, name=names, weight=some.sampled_from([1, 2, 5]))
     def a_member_joins_or_leaves(self, pool: str, name: str, weight: int) -> None:
@@ -350,8 +344,6 @@ class Machine(RuleBasedStateMachine):
         del self.world.people[name].absences[absence_id]
         self.look()
 
-    # Time
-
     @rule(minutes=some.sampled_from([1, 30, 90, 300, 720, 1440, 2880]))
     def time_passes(self, minutes: int) -> None:
         self.stage.later(minutes=minutes)
@@ -359,133 +351,6 @@ class Machine(RuleBasedStateMachine):
     @rule()
     def the_worker_runs(self) -> None:
         self.drain()
-
-    # What must hold
-
-    def plain(self) -> Row:
-        return {"lead_id": f"L{len(self.world.sent) + 1}"}
-
-    def pick(self, choices: list[Any], number: int) -> Any:
-        return choices[number % len(choices)]
-
-    def last(self, lead_id: str) -> tuple[str, Row | None]:
-        found = [
-            (pool, row)
-            for pool in POOLS
-            if (row := self.world.last_rows(pool).get(lead_id)) is not None
-        ]
-        return found[-1] if found else ("One", None)
-
-    def some_lead(self, number: int, *, with_user: bool = False) -> Row | None:
-        rows = [
-            row
-            for pool in POOLS
-            for row in self.world.last_rows(pool).values()
-            if (row["assigned_user_id"] or not with_user) and row["status"] != "undone"
-        ]
-        return self.pick(rows, number) if rows else None
-
-    def send(self, pool: str, body: Row, **options: str) -> Answer:
-        """Assign a lead, whatever comes of it, and look."""
-        self.world.sent[body["lead_id"]] = body
-        path = f"/pools/{self.stage.pool_id(pool)}/assign"
-        answer = self.stage.call("POST", path, body, **options)
-        if answer.status == 409:
-            assert answer.body["code"] == "no_member_available", answer
-            assert self.world.teams[pool]["none_available"] == "refuse"
-        else:
-            assert answer.status == (200 if answer.body["assigned_user_id"] else 202), answer
-        self.look()
-        return answer
-
-    def act(self, row: Row, what: str, body: Row) -> Answer:
-        answer = self.stage.call("POST", f"/assignments/{row['assignment_id']}/{what}", body)
-        assert answer.status < 500, answer
-        self.look()
-        return answer
-
-    def edit(self, pool: str, body: Row, others: Any = ()) -> None:
-        """Change a pool. The turns of the others stay in their order."""
-        team = self.world.teams[pool]
-        before = self.turns(pool)
-        changed = self.stage.ask("PATCH", f"/pools/{self.stage.pool_id(pool)}", body)
-        team.fields = changed
-        team.members = {
-            one["user_id"]: {name: one[name] for name in ("weight", "active", "daily_quota")}
-            for one in changed["members"]
-        }
-        assert [one["position"] for one in changed["members"]] == list(
-            range(1, len(changed["members"]) + 1)
-        )
-        if others and team["strategy"] == "strict":
-            kept = [name for name in before if name in others]
-            now = [name for name in self.turns(pool) if name in others]
-            assert all(one == other for one, other in zip(kept, now, strict=False)), (kept, now)
-        self.look()
-
-    def turns(self, pool: str) -> list[str]:
-        """Members in the order of their next turns."""
-        path = f"/pools/{self.stage.pool_id(pool)}/preview"
-        shown = [one["user_id"] for one in self.stage.get(path, count=15) if one]
-        return list(dict.fromkeys(shown))
-
-    def drain(self) -> None:
-        """The worker leaves nothing behind that somebody could take."""
-        self.stage.drain()
-        self.look()
-        for pool in POOLS:
-            if not self.world.pool_has_room(pool, self.stage.now):
-                continue
-            for row in self.world.waiting(pool):
-                for name, member in self.world.teams[pool].members.items():
-                    assert member["weight"] == 0 or not self.world.can_take(
-                        name, pool, row["lead_id"], self.stage.now
-                    ), f"{name} could take {row}"
-
-    def look(self) -> None:
-        """Whatever is new in the histories came about rightly; what was there has not changed."""
-        for pool in POOLS:
-            shown = self.stage.history(pool)
-            known = self.world.rows[pool]
-            assert shown[: len(known)] == known
-            invariants.sequence_has_no_gap(shown)
-            invariants.words_fit(shown)
-            for row in shown[len(known) :]:
-                self.check(pool, row)
-                known.append(row)
-
-    def check(self, pool: str, row: Row) -> None:
-        """One new row, before it counts."""
-        name, lead_id = row["assigned_user_id"], row["lead_id"]
-        world, team, now = self.world, self.world.teams[pool], self.stage.now
-        if row["reason"] == "sticky" and team["sticky_turn"] == "counted":
-            world.sticky_counts.add(row["assignment_id"])
-        if name is None or row["reason"] == "manual":
-            return
-        assert world.people[name].active, row
-        assert name not in world.refusers.get(lead_id, ()), row
-        match row["reason"]:
-            case "rotation" | "owed":
-                assert team.members[name]["weight"] > 0, row
-                assert world.can_take(name, pool, lead_id, now), row
-                assert world.pool_has_room(pool, now, lead_id), row
-                self.overtakes_nobody(pool, row)
-            case "preferred":
-                assert world.sent[lead_id]["preferred_user_id"] == name, row
-                assert world.can_take(name, pool, lead_id, now), row
-            case "sticky" if team["sticky"] == "available":
-                assert world.can_take(name, pool, lead_id, now), row
-
-    def overtakes_nobody(self, pool: str, row: Row) -> None:
-        """No lead that waited longer could have gone to the same user."""
-        sequences = [
-            held["sequence"]
-            for held in self.world.waiting(pool)
-            if self.world.can_take(row["assigned_user_id"], pool, held["lead_id"], self.stage.now)
-        ]
-        mine = self.world.last_rows(pool).get(row["lead_id"])
-        held_since = mine["sequence"] if mine and mine["status"] == "held" else row["sequence"]
-        assert row["status"] != "assigned" or not sequences or min(sequences) >= held_since, row
 
 
 def between(start: datetime, end: datetime) -> Row:
@@ -505,7 +370,7 @@ def test_whatever_happens_the_promises_hold(tmp_path: Path, migrated_sqlite: Pat
         machine,
         settings=settings(
             max_examples=ROUNDS or 12,
-            stateful_step_count=30,
+            stateful_step_count=60 if ROUNDS else 30,
             derandomize=not ROUNDS,
             deadline=None,
             database=None,

@@ -28,7 +28,7 @@ def test_history_is_newest_first(api) -> None:
         "sticky_step": None,
         "record": None,
         "write_back": "none",
-        "actor": None,
+        "actor": "LEADROTA_API_TOKEN",
         "note": None,
     }
 

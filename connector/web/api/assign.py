@@ -15,7 +15,7 @@ from connector.model import Assignment, Lead, Reason, Record, Scope, Slot, Statu
 from connector.store import users
 from connector.store.database import Session
 from connector.web import answers, auth, presentation, schemas
-from connector.web.context import current, reading
+from connector.web.context import actor, current, reading
 from connector.web.documented import blueprint
 from connector.web.idempotency import once
 
@@ -29,7 +29,7 @@ OUTCOMES: dict[str | int | HTTPStatus, Any] = {200: answers.Assigned, 202: answe
 def assign_in_pool(session: Session, path: schemas.PoolPath, body: schemas.NewLead) -> Response:
     """Assign a lead within a pool; 202 when it is held."""
     leads = _leads(session, [body], at="")
-    (made,) = dispatch.assign(session, path.pool_id, leads, now=current().clock())
+    (made,) = dispatch.assign(session, path.pool_id, leads, now=current().clock(), actor=actor())
     return _outcome(body, made)
 
 
@@ -39,7 +39,7 @@ def assign_in_pool(session: Session, path: schemas.PoolPath, body: schemas.NewLe
 def assign_batch(session: Session, path: schemas.PoolPath, body: schemas.NewLeads) -> Response:
     """Assign leads within a pool, one after the other in one transaction."""
     leads = _leads(session, body.leads, at="/leads/{}")
-    made = dispatch.assign(session, path.pool_id, leads, now=current().clock())
+    made = dispatch.assign(session, path.pool_id, leads, now=current().clock(), actor=actor())
     return answers.answer(presentation.batch([lead.id for lead in leads], made))
 
 
@@ -54,6 +54,7 @@ def assign_routed(session: Session, body: schemas.NewLead) -> Response:
         _leads(session, [body], at=""),
         default_pool=context.default_pool,
         now=context.clock(),
+        actor=actor(),
         may_refuse=True,
     )
     return _outcome(body, made)
