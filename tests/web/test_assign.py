@@ -167,12 +167,6 @@ def test_a_pool_without_members_that_refuses_says_so(api) -> None:
     assert refused.json["detail"].endswith("holds none. The pool has no members.")
 
 
-def test_a_pool_that_refuses_since_its_quota_is_reached_says_so(api) -> None:
-    pool_id = api.pool("u1", none_available="refuse", daily_quota=0)
-    refused = api.assign(pool_id, "L1")
-    assert refused.json["detail"].endswith("holds none. The quota of the pool is reached.")
-
-
 def test_a_field_that_does_not_exist_is_refused(api) -> None:
     refused = api.assign(api.pool("u1"), "L1", leadid="L1")
     assert refused.json["errors"] == [{"pointer": "/leadid", "detail": "there is no such field"}]

@@ -11,7 +11,7 @@ from flask import Response
 from connector import dispatch
 from connector.dispatch import Refused
 from connector.errors import BadInput, Conflict, Pointer
-from connector.model import Assignment, Lead, Reason, Record, Scope, Slot, Status, User
+from connector.model import Assignment, Lead, Record, Scope, Slot, Status, User
 from connector.store import users
 from connector.store.database import Session
 from connector.web import answers, auth, presentation, schemas
@@ -80,9 +80,7 @@ def _outcome(body: schemas.NewLead, made: Assignment | Refused) -> Response:
 
 
 def _why(refused: Refused) -> str:
-    """Up to three members with their reasons, or the one reason for the whole pool."""
-    if refused.reason is Reason.POOL_QUOTA_REACHED:
-        return "The quota of the pool is reached"
+    """Up to three members with their reasons."""
     if not refused.skipped:
         return "The pool has no members"
     named = [f"{skip.user_id}: {skip.detail or skip.reason}" for skip in refused.skipped[:3]]
