@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from connector.engine import bookings, quotas, returns
-from connector.errors import Conflict, NotFound
+from connector.errors import Conflict, NotFound, unknown_user
 from connector.model import (
     Assignment,
     Decision,
@@ -60,7 +60,7 @@ def reassign(
         return write(opened, made, actor, note)
     user = users.get(session, user_id)
     if user is None:
-        raise NotFound(f"There is no user {user_id!r}. PUT makes one.", code="user_not_found")
+        raise unknown_user(user_id)
     if user_id == row.user_id:
         raise Conflict(f"{user.name} has this lead already.", code="same_user")
     if not override:
@@ -152,11 +152,13 @@ def _open(session: Session, assignment_id: str, now: datetime) -> tuple[Assignme
     slots = [row.slot] if row.slot else []
     opened = open_round(session, [row.pool_id] if row.pool_id else [], now=now, slots=slots)
     pools.lock_records(session, [row.record] if row.record else [])
-    row = assignments.get(session, assignment_id)  # as it is under the lock
-    if row is None or not row.current or row.status is Status.UNDONE:
-        raise Conflict(
-            "A newer row speaks for this lead; the pool's history shows it.", code="superseded"
-        )
+    row = assignments.get(session, assignment_id) or row  # as it is under the lock
+    if not row.current:
+        newest = assignments.speaker(session, row)
+        which = f"assignment {newest.id}" if newest else "a newer row of the history"
+        raise Conflict(f"Now {which} speaks for this lead.", code="superseded")
+    if row.status is Status.UNDONE:
+        raise Conflict("This assignment was undone already.", code="superseded")
     if row.pool_id and opened.boards[row.pool_id].pool.archived_at:
         raise Conflict("The pool of this assignment is archived.", code="pool_archived")
     return row, opened

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from urllib.parse import quote
 
 
 class LeadRotaError(Exception):
@@ -71,8 +72,9 @@ def unknown_pool(pool_id: str) -> NotFound:
 
 def unknown_user(user_id: str) -> NotFound:
     """There is no user of this id."""
+    path = f"/round-robin/users/{quote(user_id, safe='')}"
     return NotFound(
-        f"There is no user {user_id!r}. PUT /round-robin/users/{{user_id}} makes one.",
+        f"There is no user {user_id!r}. PUT {path} makes one.",
         code="user_not_found",
     )
 

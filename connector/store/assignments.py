@@ -13,7 +13,7 @@ from connector.errors import StoreUnavailable
 from connector.model import Assignment, Board, Decision, Status, WriteBack
 from connector.store.assignment_rows import assignment_of, read, row_of, select_rows
 from connector.store.database import Session, chunks
-from connector.store.history import all_rows, at_sequence, history, rows_between
+from connector.store.history import all_rows, at_sequence, history, of_lead, rows_between
 from connector.store.lookups import (
     Found,
     by_company,
@@ -22,6 +22,7 @@ from connector.store.lookups import (
     by_type,
     find,
     last_of_leads,
+    speaker,
 )
 from connector.store.tables import assignments
 from connector.store.waiting import (
@@ -52,11 +53,13 @@ __all__ = [
     "history",
     "last_of_leads",
     "leave",
+    "of_lead",
     "poolless_held",
     "pools_with_held",
     "record",
     "rows_between",
     "set_write_back",
+    "speaker",
     "uncount",
 ]
 

@@ -1,4 +1,4 @@
-"""A pool's past, as people and programs read it."""
+"""The past of a pool or a lead, as people and programs read it."""
 
 from __future__ import annotations
 
@@ -35,6 +35,18 @@ def history(
     if before_sequence is not None:
         query = query.where(columns.sequence < before_sequence)
     return read(session, query.order_by(columns.sequence.desc()).limit(limit))
+
+
+def of_lead(session: Session, lead_id: str, *, before: str | None, limit: int) -> list[Assignment]:
+    """Read a lead's rows in all pools and without one, newest first, older than the id ``before``.
+
+    Ids begin with the moment, so their order is that of the history.
+    """
+    columns = assignments.c
+    query = select_rows().where(columns.lead_id == lead_id)
+    if before is not None:
+        query = query.where(columns.id < before)
+    return read(session, query.order_by(columns.id.desc()).limit(limit))
 
 
 def rows_between(

@@ -15,6 +15,7 @@ from connector.model import Assignment, Record
 from connector.store.assignment_rows import read, select_rows
 from connector.store.columns import Words
 from connector.store.database import Session, chunks
+from connector.store.facts import lead_of
 from connector.store.tables import assignments
 
 
@@ -70,6 +71,28 @@ def find(session: Session, assignment_ids: Iterable[str]) -> dict[str, Assignmen
         query = select_rows().where(assignments.c.id.in_(chunk))
         found |= {row.id: row for row in read(session, query)}
     return found
+
+
+def speaker(session: Session, row: Assignment) -> Assignment | None:
+    """Find the row that speaks in the place of one that does no longer; the newest, if several.
+
+    It is one of the same lead in the same pool or in one that it fell back to, any if the lead had
+    no pool, or one of the same CRM record anywhere.
+    """
+    columns = assignments.c
+    is_of_it = columns.lead_id == row.lead_id
+    if record := row.record:
+        of_type = (columns.connection == record.connection) & (
+            columns.object_type == record.object_type
+        )
+        is_of_it |= of_type & (columns.record_id == record.id)
+    query = select_rows().where(columns.current, is_of_it).order_by(columns.id.desc())
+    for found in read(session, query):
+        if record and found.record == record:
+            return found
+        if row.pool_id in (None, found.pool_id, lead_of(found).fallback_from):
+            return found
+    return None
 
 
 def by_type(records: Iterable[Record | None]) -> list[tuple[str, str, list[str]]]:

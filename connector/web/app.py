@@ -61,7 +61,8 @@ def build(context: WebContext) -> OpenAPI:
 
 def _not_valid(error: ValidationError) -> Response:
     """What was refused may stand in the body, the query, the path or a header."""
-    body = request.get_json(silent=True) if request.is_json else {}
+    body = request.get_json(silent=True)  # None too when a GET calls its empty body JSON
     around = {**request.args, **(request.view_args or {}), **request.headers}
-    document = {**around, **body} if isinstance(body, dict) else body
+    fields = body if isinstance(body, dict) else {}
+    document = body if isinstance(body, list) else {**around, **fields}
     return problems.answer(problems.not_valid(error, document))

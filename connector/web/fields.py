@@ -16,8 +16,9 @@ from connector.engine.calendar import is_holiday_code
 _FIRST_YEAR, _LAST_YEAR = 1970, 2200  # a mistyped year is told, not kept
 _CLOCK = "([01][0-9]|2[0-3]):[0-5][0-9]"
 _INSTANT = re.compile(
-    r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d:\d\d)", re.ASCII | re.IGNORECASE
+    r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,6})?)?(?P<zone>Z|[+-]\d\d:\d\d)?", re.ASCII
 )
+_EXAMPLE = "2026-10-15T12:00:00Z"
 
 
 def _printable(text: str) -> str:
@@ -45,12 +46,15 @@ def _instant(value: Any) -> Any:
         return value
     # A plus sign in a query string arrives as a blank.
     text = value.replace(" ", "+").upper()
-    if not _INSTANT.fullmatch(text):
-        raise ValueError("must be a time such as 2026-10-15T12:00:00Z")
+    found = _INSTANT.fullmatch(text)
+    if not found:
+        raise ValueError(f"must be a time such as {_EXAMPLE}")
+    if not found["zone"]:
+        raise ValueError(f"has no time zone: add Z or an offset, as in {_EXAMPLE}")
     try:
         return datetime.fromisoformat(text).astimezone(UTC)
     except (ValueError, OverflowError):
-        raise ValueError("must be a time such as 2026-10-15T12:00:00Z") from None
+        raise ValueError(f"must be a time such as {_EXAMPLE}") from None
 
 
 def _sane(moment: datetime) -> datetime:

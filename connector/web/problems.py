@@ -25,6 +25,7 @@ from connector.errors import (
     StoreUnavailable,
     WebhookRefused,
 )
+from connector.web import complaints
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -142,7 +143,7 @@ def answer(error: LeadRotaError) -> Response:
 def not_valid(error: ValidationError, document: Any = None) -> BadInput:
     """What pydantic found, in the caller's words: a JSON pointer and a reason for each place."""
     found = [_place(item, document) for item in error.errors(include_url=False)]
-    listed = "; ".join(f"{place.pointer}: {place.detail}" for place in found[:3])
+    listed = "; ".join(f"{place.pointer or 'the body'}: {place.detail}" for place in found[:3])
     more = f" (and {len(found) - 3} more)" if len(found) > 3 else ""
     return BadInput(f"{listed}{more}", errors=found)
 
@@ -167,15 +168,7 @@ def _place(item: Any, document: Any) -> Pointer:
             location.append(step)
             place = place[step]
     pointer = "".join(f"/{str(s).replace('~', '~0').replace('/', '~1')}" for s in location)
-    return Pointer(pointer, _reason(item))
-
-
-def _reason(item: Any) -> str:
-    if item["type"] == "extra_forbidden":
-        return "there is no such field"
-    if item["type"] == "missing":
-        return "is needed"
-    return str(item["msg"]).removeprefix("Value error, ")
+    return Pointer(pointer, complaints.reason(item))
 
 
 def _from_http(error: HTTPException) -> Response:

@@ -11,7 +11,7 @@ from sqlalchemy import text
 from connector.store import assignments
 from connector.store.assignment_rows import PAGE
 from connector.store.database import Database, Session
-from tests.store.builders import NOW, decision, empty_pool, put, statements, user
+from tests.store.builders import NOW, decision, empty_pool, plans, put, statements, user
 
 ALICE = user("a")
 MINUTE = timedelta(minutes=1)
@@ -122,3 +122,16 @@ def test_the_server_keeps_what_a_stream_did_not_ask_for_yet(postgresql: Database
             next(stream)
             assert session.scalar(text("SELECT count(*) FROM pg_cursors")) == 1
             assert len(list(stream)) == 2
+
+
+def test_the_history_of_a_lead_comes_from_the_index_of_leads(
+    database: Database, pool_id: str
+) -> None:
+    with database.write() as session:
+        record(session, pool_id, *[ALICE] * 200)
+    with database.write() as session:
+        session.execute(text("ANALYZE"))
+        with plans(database) as seen:
+            (row,) = assignments.of_lead(session, "L5", before=None, limit=100)
+    assert row.lead_id == "L5"
+    assert any("ix_assignments_lead_id" in line for line in seen)

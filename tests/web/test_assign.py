@@ -141,8 +141,30 @@ def test_a_pool_that_refuses_says_who_could_not_and_records_nothing(api) -> None
         api.assign(pool_id, "L1", headers={"Idempotency-Key": "key"}),
     ):
         assert (refused.status_code, refused.json["code"]) == (409, "no_member_available")
-        assert "u1: the user is inactive" in refused.json["detail"]
+        assert refused.json["detail"] == (
+            "Nobody in the pool can take lead L1 now, and the pool holds none. "
+            "u1: the user is inactive."
+        )
     assert api.get(f"/round-robin/pools/{pool_id}/history").json == []
+
+
+def test_a_pool_that_refuses_names_three_and_counts_the_rest(api) -> None:
+    pool_id = api.pool("u1", "u2", "u3", "u4", "u5", none_available="refuse")
+    for number in range(1, 6):
+        api.patch(f"/round-robin/users/u{number}", {"active": False})
+    assert (
+        api.assign(pool_id, "L1")
+        .json["detail"]
+        .endswith(
+            "holds none. u1: the user is inactive; u2: the user is inactive; "
+            "u3: the user is inactive; and 2 more."
+        )
+    )
+
+
+def test_a_pool_without_members_that_refuses_says_so(api) -> None:
+    refused = api.assign(api.pool(none_available="refuse"), "L1")
+    assert refused.json["detail"].endswith("holds none. The pool has no members.")
 
 
 def test_a_field_that_does_not_exist_is_refused(api) -> None:

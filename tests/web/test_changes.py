@@ -5,6 +5,8 @@ import pytest
 from connector.store.database import Database
 from tests.web.conftest import World
 
+ABSENCE = {"starts_at": "2026-10-15T00:00:00Z", "ends_at": "2026-10-20T00:00:00Z"}
+
 
 @pytest.fixture
 def world(database: Database) -> World:
@@ -128,3 +130,45 @@ def test_nobody_is_asked_when_a_person_decides(api, made) -> None:
     moved = act(api, made, "reassign", {"user_id": "u3"}).json
     whole = api.get(f"/round-robin/assignments/{moved['assignment_id']}").json
     assert {member["verdict"] for member in whole["members"]} == {"not_asked"}
+
+
+def test_the_refusal_names_the_newer_assignment(api, made) -> None:
+    moved = act(api, made, "reassign", {"user_id": "u3"}).json
+    newest = act(api, moved, "reassign", {"user_id": "u2"}).json
+    for what in ("reassign", "reject", "undo"):
+        assert newest["assignment_id"] in act(api, made, what).json["detail"]
+
+
+def test_the_refusal_names_the_assignment_of_the_pool_that_the_lead_fell_back_to(api) -> None:
+    spare_id = api.pool("u2", name="Spare")
+    pool_id = api.pool("u1", name="First")
+    api.post("/round-robin/users/u1/absences", ABSENCE)
+    held = api.assign(pool_id, "L1").json
+    fallback = {"none_available": "fallback", "fallback_pool_id": spare_id}
+    api.patch(f"/round-robin/pools/{pool_id}", fallback)
+    fallen = api.assign(pool_id, "L1").json
+    assert (fallen["pool_id"], fallen["status"]) == (spare_id, "assigned")
+    assert fallen["assignment_id"] in act(api, held, "reassign").json["detail"]
+
+
+def test_the_refusal_names_no_assignment_of_an_unrelated_pool(api, made) -> None:
+    moved = act(api, made, "undo").json
+    other = api.assign(api.pool("u4", name="Other"), "L1").json
+    refused = act(api, made, "undo").json["detail"]
+    assert moved["assignment_id"] in refused
+    assert other["assignment_id"] not in refused
+
+
+def test_what_was_undone_is_told_so(api, made) -> None:
+    undone = act(api, made, "undo").json
+    refused = act(api, undone, "undo")
+    assert (refused.status_code, refused.json["code"]) == (409, "superseded")
+    assert "was undone" in refused.json["detail"]
+
+
+def test_an_unknown_user_is_told_how_to_make_one(api, made) -> None:
+    missing = act(api, made, "reassign", {"user_id": "a/z"})
+    assert (missing.status_code, missing.json["code"]) == (404, "user_not_found")
+    assert missing.json["detail"] == (
+        "There is no user 'a/z'. PUT /round-robin/users/a%2Fz makes one."
+    )

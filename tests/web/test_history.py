@@ -85,6 +85,47 @@ def test_an_unknown_or_repeated_parameter_is_refused(api) -> None:
     assert api.get(f"{path}?lead_id=L1&lead_id=L2").status_code == 422
 
 
+def test_the_history_of_a_lead_is_read_over_all_pools_newest_first(api, world) -> None:
+    first, second = api.pool("u1", "u2", name="A"), api.pool("u3", name="B")
+    held = api.post("/round-robin/assign", {"lead_id": "L1"}).json
+    made = []
+    for pool_id in (first, second):
+        world.later(seconds=1)
+        made.append(api.assign(pool_id, "L1").json)
+        api.assign(pool_id, "L2")
+    world.later(seconds=1)
+    path = f"/round-robin/assignments/{made[0]['assignment_id']}/reassign"
+    moved = api.post(path, {"user_id": "u2"}).json
+    rows = api.get("/round-robin/history?lead_id=L1").json
+    assert [(row["assignment_id"], row["pool_id"]) for row in rows] == [
+        (moved["assignment_id"], first),
+        (made[1]["assignment_id"], second),
+        (made[0]["assignment_id"], first),
+        (held["assignment_id"], None),
+    ]
+    shape = api.get(f"/round-robin/pools/{first}/history?limit=1").json[0]
+    assert rows[0].keys() == {*shape, "pool_id"}
+    assert api.get("/round-robin/history?lead_id=L9").json == []
+
+
+def test_the_links_lead_through_the_history_of_a_lead_once(api, world) -> None:
+    for name in "ABC":
+        api.assign(api.pool("u1", name=name), "L1")
+        world.later(seconds=1)
+    path, seen = "/round-robin/history?lead_id=L1&limit=2", []
+    while path:
+        page = api.get(path)
+        seen += [row["assigned_at"] for row in page.json]
+        link = page.headers.get("Link", "")
+        path = link[1 : link.index(">")] if link else ""
+    assert seen == [f"2026-10-15T12:00:0{second}Z" for second in (2, 1, 0)]
+
+
+def test_the_history_over_all_pools_needs_a_lead(api) -> None:
+    refused = api.get("/round-robin/history")
+    assert refused.json["errors"] == [{"pointer": "/lead_id", "detail": "is needed"}]
+
+
 def test_an_assignment_shows_the_whole_decision(api) -> None:
     pool_id = api.pool("u1", "u2")
     made = api.assign(pool_id, "L1").json

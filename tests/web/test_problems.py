@@ -20,10 +20,82 @@ def test_a_problem_has_all_its_members(api) -> None:
         "detail": problem.json["detail"],
         "code": "invalid",
         "errors": [
-            {"pointer": "/name", "detail": "String should have at least 1 character"},
+            {"pointer": "/name", "detail": "needs at least 1 character"},
             {"pointer": "/members/0/user_id", "detail": "is needed"},
         ],
     }
+
+
+@pytest.mark.parametrize(
+    ("query", "told"),
+    [
+        ("preview?count=0", "/count: must be 1 or more"),
+        ("preview?count=x", "/count: must be a whole number"),
+        ("history?limit=5000", "/limit: must be 1000 or less"),
+        ("history?lead=l1", "/lead: there is no such field"),
+        ("fairness?from=2026-11-30", "/from: must be a time such as 2026-10-15T12:00:00Z"),
+    ],
+)
+def test_a_bad_parameter_is_named_also_when_the_content_type_says_json(api, query, told) -> None:
+    path = f"/round-robin/pools/{api.pool('u1')}/{query}"
+    refused = api.get(path, headers={"Content-Type": "application/json"})
+    assert (refused.status_code, refused.json["detail"]) == (422, told)
+    pointer, detail = told.split(": ")
+    assert refused.json["errors"] == [{"pointer": pointer, "detail": detail}]
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"members": [5]}, "/members/0: must be an object"),
+        ({"members": {}}, "/members: must be a list"),
+        ({"members": [{"user_id": 5}]}, "/members/0/user_id: must be text"),
+        (
+            {"members": [{"user_id": "u1", "active": "yes"}]},
+            "/members/0/active: must be true or false",
+        ),
+        (
+            {"members": [{"user_id": "u1", "weight": 1.5}]},
+            "/members/0/weight: must be a whole number",
+        ),
+        ({"daily_quota": -1}, "/daily_quota: must be 0 or more"),
+        ({"accrue_max": 1001}, "/accrue_max: must be 1000 or less"),
+        ({"name": ""}, "/name: needs at least 1 character"),
+        ({"name": "A" * 201}, "/name: may have 200 characters at most"),
+        ({"members": [{"user_id": "u"}] * 1001}, "/members: may have 1000 items at most"),
+        ({"skip": "never"}, "/skip: must be 'lose', 'hold' or 'accrue'"),
+        ({"sticky_steps": ["mail"]}, "must be 'person', 'company' or 'earlier_assignment'"),
+    ],
+)
+def test_bad_input_is_told_without_words_of_python(api, change, told) -> None:
+    refused = api.post("/round-robin/pools", {"name": "A"} | change)
+    assert refused.status_code == 422
+    assert told in refused.json["detail"]
+
+
+def test_an_empty_list_is_told_what_it_needs(api) -> None:
+    path = f"/round-robin/pools/{api.pool('u1')}/assign/batch"
+    refused = api.post(path, {"leads": []})
+    assert refused.json["detail"] == "/leads: needs at least 1 item"
+
+
+def test_a_body_of_the_wrong_form_is_told_as_the_body(api) -> None:
+    refused = api.post("/round-robin/pools", [])
+    assert refused.json["detail"] == "the body: must be an object"
+    assert refused.json["errors"] == [{"pointer": "", "detail": "must be an object"}]
+
+
+@pytest.mark.parametrize("moment", ["2026-12-24T00:00:00", "2026-12-24T00:00"])
+def test_a_time_without_a_zone_is_told_so(api, moment) -> None:
+    api.put("/round-robin/users/u1", {})
+    absence = {"starts_at": moment, "ends_at": "2026-12-27T00:00:00Z"}
+    refused = api.post("/round-robin/users/u1/absences", absence)
+    assert refused.json["errors"] == [
+        {
+            "pointer": "/starts_at",
+            "detail": "has no time zone: add Z or an offset, as in 2026-10-15T12:00:00Z",
+        }
+    ]
 
 
 def test_a_pointer_escapes_what_rfc_6901_escapes(api) -> None:

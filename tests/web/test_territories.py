@@ -71,6 +71,32 @@ def test_a_condition_that_makes_no_sense_is_refused_where_it_stands(api, when, p
     assert pointer in [error["pointer"] for error in refused.json["errors"]]
 
 
+@pytest.mark.parametrize("value", ["DE", ["DE"], None, {}])
+def test_a_wrong_op_is_one_complaint_that_lists_all_ops(api, value) -> None:
+    when = {"field": "country", "op": "is", "value": value}
+    refused = api.put("/round-robin/territories", [{"name": "A", "when": when, "pool_id": "p"}])
+    ops = "eq ne in not_in contains starts_with ends_with gt gte lt lte exists missing"
+    assert refused.json["errors"] == [
+        {"pointer": "/0/when/op", "detail": f"must be one of: {ops.replace(' ', ', ')}"}
+    ]
+
+
+def test_a_value_of_the_wrong_form_is_one_complaint(api) -> None:
+    when = {"field": "country", "op": "eq", "value": ["DE"]}
+    refused = api.put("/round-robin/territories", [{"name": "A", "when": when, "pool_id": "p"}])
+    detail = "must be text, a number, true or false; a list goes with in and not_in"
+    assert refused.json["errors"] == [{"pointer": "/0/when/value", "detail": detail}]
+
+
+@pytest.mark.parametrize("op", ["exists", "missing"])
+def test_a_value_for_an_op_that_takes_none_is_told_so(api, op) -> None:
+    when = {"all": [{"field": "country", "op": op, "value": "DE"}]}
+    refused = api.put("/round-robin/territories", [{"name": "A", "when": when, "pool_id": "p"}])
+    assert refused.json["errors"] == [
+        {"pointer": "/0/when/all/0/value", "detail": f"{op} takes no value"}
+    ]
+
+
 def test_nesting_has_an_end(api) -> None:
     when = {}
     for _ in range(100):

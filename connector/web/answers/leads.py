@@ -76,6 +76,16 @@ class History(RootModel[list[HistoryRow]]):
     """History rows, newest first."""
 
 
+class LeadHistoryRow(HistoryRow):
+    """One row of a lead's history."""
+
+    pool_id: str | None
+
+
+class LeadHistory(RootModel[list[LeadHistoryRow]]):
+    """History rows of one lead in all pools, newest first."""
+
+
 class Held(RootModel[list[Assigned]]):
     """Leads that wait, oldest first."""
 

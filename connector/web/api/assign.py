@@ -70,13 +70,22 @@ def preview(path: schemas.PoolPath, query: schemas.PreviewQuery) -> Response:
 
 def _outcome(body: schemas.NewLead, made: Assignment | Refused) -> Response:
     if isinstance(made, Refused):
-        why = "; ".join(f"{skip.user_id}: {skip.detail or skip.reason}" for skip in made.skipped)
         raise Conflict(
-            f"Nobody in the pool can take lead {body.lead_id} now, and the pool holds none. {why}",
+            f"Nobody in the pool can take lead {body.lead_id} now, and the pool holds none. "
+            f"{_why(made)}.",
             code="no_member_available",
         )
     shown = presentation.assigned(made, body.lead_id)
     return answers.answer(shown, 202 if made.status is Status.HELD else 200)
+
+
+def _why(refused: Refused) -> str:
+    """Up to three members with their reasons."""
+    if not refused.skipped:
+        return "The pool has no members"
+    named = [f"{skip.user_id}: {skip.detail or skip.reason}" for skip in refused.skipped[:3]]
+    rest = len(refused.skipped) - len(named)
+    return "; ".join([*named, f"and {rest} more"] if rest else named)
 
 
 def _leads(session: Session, bodies: Sequence[schemas.NewLead], *, at: str) -> list[Lead]:

@@ -41,6 +41,18 @@ def show_history(path: schemas.PoolPath, query: schemas.HistoryQuery) -> Respons
     return answers.answer(body, headers=answers.next_page(cursor))
 
 
+@api.get("/history", responses={200: answers.LeadHistory})
+def show_history_of_lead(query: schemas.LeadHistoryQuery) -> Response:
+    """Show what was decided about a lead in all pools, newest first."""
+    with reading() as session:
+        found = assignments.of_lead(
+            session, query.lead_id, before=query.cursor, limit=query.limit + 1
+        )
+    page = found[: query.limit]
+    cursor = page[-1].id if len(found) > len(page) else None
+    return answers.answer(presentation.lead_history(page), headers=answers.next_page(cursor))
+
+
 @api.get("/pools/<pool_id>/fairness", responses={200: answers.Fairness})
 def show_fairness(path: schemas.PoolPath, query: schemas.FairnessQuery) -> Response:
     """Show how evenly a pool's leads were shared in a period."""

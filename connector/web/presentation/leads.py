@@ -61,6 +61,16 @@ def history_row(row: model.Assignment) -> answers.HistoryRow:
     )
 
 
+def lead_history(rows: Sequence[model.Assignment]) -> answers.LeadHistory:
+    """A lead's history rows as answered."""
+    return answers.LeadHistory(
+        [
+            answers.LeadHistoryRow(**history_row(row).model_dump(), pool_id=row.pool_id)
+            for row in rows
+        ]
+    )
+
+
 def whole_decision(
     row: model.Assignment,
     *,

@@ -59,6 +59,12 @@ class HistoryQuery(Page):
     until: Instant | None = Field(default=None, alias="to", description="Exclusive.")
 
 
+class LeadHistoryQuery(Page):
+    """Whose history in all pools."""
+
+    lead_id: Id
+
+
 class PreviewQuery(Query):
     """How far to look ahead."""
 

@@ -2,12 +2,54 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, Discriminator, Field, JsonValue, RootModel, Tag, model_validator
+from pydantic import (
+    BaseModel,
+    Discriminator,
+    Field,
+    JsonValue,
+    RootModel,
+    Tag,
+    ValidationError,
+    ValidationInfo,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+    field_validator,
+    model_validator,
+)
+from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from connector.web.fields import Id, Name
 from connector.web.schemas.shapes import Strict
+
+OPS = [
+    "eq",
+    "ne",
+    "in",
+    "not_in",
+    "contains",
+    "starts_with",
+    "ends_with",
+    "gt",
+    "gte",
+    "lt",
+    "lte",
+    "exists",
+    "missing",
+]  # in the order of the README
+
+
+def _plain(value: Any, check: ValidatorFunctionWrapHandler) -> Any:
+    """One complaint, where pydantic has one for each type that it could be."""
+    try:
+        return check(value)
+    except ValidationError:
+        also = "; a list goes with in and not_in" if isinstance(value, list) else ""
+        raise ValueError(f"must be text, a number, true or false{also}") from None
+
+
+Plain = Annotated[str | int | float | bool, WrapValidator(_plain)]
 
 
 class Comparison(Strict):
@@ -15,7 +57,22 @@ class Comparison(Strict):
 
     field: Name
     op: Literal["eq", "ne", "contains", "starts_with", "ends_with", "gt", "gte", "lt", "lte"]
-    value: str | int | float | bool
+    value: Plain
+
+    @field_validator("op", mode="before")
+    @classmethod
+    def _is_an_op(cls, op: Any) -> Any:
+        # Whatever is none of the ops ends up here: see _shape.
+        if op not in OPS:
+            raise ValueError(f"must be one of: {', '.join(OPS)}")
+        return op
+
+    @field_validator("value", mode="wrap")
+    @classmethod
+    def _fits_its_op(
+        cls, value: Any, check: ValidatorFunctionWrapHandler, info: ValidationInfo
+    ) -> Any:
+        return check(value) if "op" in info.data else value  # without one nobody knows what fits
 
 
 class Membership(Strict):
@@ -23,7 +80,7 @@ class Membership(Strict):
 
     field: Name
     op: Literal["in", "not_in"]
-    value: list[str | int | float | bool] = Field(max_length=10_000)
+    value: list[Plain] = Field(max_length=10_000)
 
 
 class Existence(Strict):
@@ -31,6 +88,15 @@ class Existence(Strict):
 
     field: Name
     op: Literal["exists", "missing"]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _has_no_value(cls, given: Any) -> Any:
+        if "value" not in given:
+            return given
+        told = PydanticCustomError("no_value", "{op} takes no value", {"op": given["op"]})
+        place = InitErrorDetails(type=told, loc=("value",), input=given["value"])
+        raise ValidationError.from_exception_data(cls.__name__, [place])
 
 
 class All(Strict):
