@@ -11,8 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from connector import held, recording, sticky
-from connector.engine.territories import default_route, route
+from connector import held, recording, routing, sticky
 from connector.errors import Conflict
 from connector.model import (
     Assignment,
@@ -24,12 +23,11 @@ from connector.model import (
     Route,
     Skip,
     Status,
-    Territory,
     User,
 )
 from connector.recording import Made, Place, Round
 from connector.sticky import Known
-from connector.store import assignments, pools, territories, users
+from connector.store import assignments, pools, users
 from connector.store.database import Session
 from connector.store.facts import lead_of
 
@@ -51,28 +49,6 @@ class Refused:
     reason: Reason
     skipped: tuple[Skip, ...]
     decided_at: datetime
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Routing:
-    """The territories and the default pool as they are now."""
-
-    rules: tuple[Territory, ...]
-    fallback: Route
-
-    def route(self, lead: Lead) -> Route:
-        """Which pool the lead goes to."""
-        return route(lead, self.rules, self.fallback)
-
-
-def routing(session: Session, default_pool: str | None) -> Routing:
-    """Read how leads are routed. ``default_pool`` is a name or an id.
-
-    A territory whose pool is archived claims nothing.
-    """
-    pool = pools.named(session, default_pool) if default_pool else None
-    fallback = default_route(pool.id if pool else None, named=bool(default_pool))
-    return Routing(rules=tuple(territories.listed(session)), fallback=fallback)
 
 
 def assign(
@@ -111,8 +87,9 @@ def assign_routed(
     unless ``may_refuse``: an event of a CRM has no caller who could be told. ``lock_too`` names
     pools that the caller writes to afterwards: locked all at once, no two callers can deadlock.
     """
-    rules = routing(session, default_pool)
-    requests = [Request(lead=lead, route=rules.route(lead)) for lead in leads]
+    rules = routing.read(session, default_pool)
+    bound = routing.bound(session, leads)
+    requests = [Request(lead=lead, route=bound.get(lead.id) or rules.route(lead)) for lead in leads]
     opened = _open(session, requests, now, lock_too)
     return _decide_all(opened, requests, may_refuse=may_refuse, actor=actor)
 
@@ -122,7 +99,7 @@ def route_held(session: Session, *, default_pool: str | None, now: datetime) -> 
 
     At most a page; call it until it brings none.
     """
-    rules = routing(session, default_pool)
+    rules = routing.read(session, default_pool)
     after = ""
     while waiting := assignments.poolless_held(session, after=after, limit=held.AT_ONCE):
         placed = [row for row in waiting if rules.route(lead_of(row)).pool_id]

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from connector import delivery, dispatch, held, intake, setbacks
+from connector import delivery, dispatch, held, intake, routing, setbacks
 from connector.errors import CrmAgain, CrmError, CrmPaced, StoreUnavailable
 from connector.ports import Crm, Result
 from connector.store import lanes, outbox, pools
@@ -43,7 +43,7 @@ class Workshop:
     default_pool: str | None = None
     chance: Callable[[], float] = random.random
     is_stopping: Callable[[], bool] = lambda: False  # no further call is started then
-    routed: tuple[datetime, dispatch.Routing] | None = None  # the last look at leads without pool
+    routed: tuple[datetime, routing.Routing] | None = None  # the last look at leads without pool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,10 +211,10 @@ def _route_held(shop: Workshop) -> int:
     """Look again at leads that had no pool, when the routing changed and once in a while."""
     now = shop.clock()
     with shop.database.read() as session:
-        routing = dispatch.routing(session, shop.default_pool)
-    if shop.routed and shop.routed[1] == routing and now - shop.routed[0] < ROUTE_EVERY:
+        rules = routing.read(session, shop.default_pool)
+    if shop.routed and shop.routed[1] == rules and now - shop.routed[0] < ROUTE_EVERY:
         return 0
-    shop.routed = (now, routing)
+    shop.routed = (now, rules)
     routed = 0
     while True:
         with shop.database.write() as session:

@@ -80,7 +80,7 @@ def _unavailable(
     buffer_hours = board.pool.policies.leave_buffer_hours
     if lead.slot:
         skip = _hindrance(user, lead.slot, zone, buffer_hours)
-        skip = skip or _busy(user, lead.slot, zone, board)
+        skip = skip or busy(user, lead, board)
     else:
         skip = _hindrance_now(_This(user), now, zone, buffer_hours)
     if skip:
@@ -111,9 +111,12 @@ def _hindrance_now(this: _This, now: datetime, zone: ZoneInfo, buffer_hours: int
     return _hindrance(this.user, calendar.moment(now), zone, buffer_hours)
 
 
-def _busy(user: User, slot: Slot, zone: ZoneInfo, board: Board) -> Skip | None:
-    for meeting in board.meetings.get(user.id, ()):
-        if meeting.starts_at < slot.ends_at and slot.starts_at < meeting.ends_at:
+def busy(user: User, lead: Lead, board: Board) -> Skip | None:
+    """Why the user cannot be at the meeting that the lead is: another of ours at that time."""
+    slot = lead.slot
+    for meeting in board.meetings.get(user.id, ()) if slot else ():
+        if slot and meeting.starts_at < slot.ends_at and slot.starts_at < meeting.ends_at:
+            zone = calendar.zone(user, board.pool)
             at = calendar.spoken(meeting.starts_at, zone, meeting.starts_at)
             return _skip(user, SkipReason.BUSY, f"another meeting at {at}")
     return None

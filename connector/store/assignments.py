@@ -43,6 +43,7 @@ __all__ = [
     "by_company",
     "by_domain",
     "by_email",
+    "current_anywhere",
     "current_of_leads",
     "current_of_records",
     "current_of_user",
@@ -91,10 +92,11 @@ def record(
     ``first_sequence``; it is None for decisions without a pool. ``boards`` are those that the
     decisions were made from, one for each; a decision that no board was asked for needs none.
 
-    An earlier row is one of the same lead in the same pool, in the one it fell back from or without
-    a pool, or of the same CRM record anywhere; its write, if still pending, is no longer expected.
-    A row that a decision gives back no longer counts towards quotas. Raises ``StoreUnavailable``
-    when another pool recorded the same CRM record in the same moment: try again.
+    An earlier row is one of the same lead in the same pool, in the one it fell back from, without a
+    pool or held in any, or of the same CRM record anywhere; its write, if still pending, is no
+    longer expected. A row that a decision gives back no longer counts towards quotas. Raises
+    ``StoreUnavailable`` when another pool recorded the same CRM record in the same moment: try
+    again.
     """
     if not decisions:
         return []
@@ -164,6 +166,15 @@ def current_of_leads(
     return found
 
 
+def current_anywhere(session: Session, lead_ids: Iterable[str]) -> list[Assignment]:
+    """Read the rows that speak for these leads, in whatever pool, oldest first."""
+    found: list[Assignment] = []
+    for chunk in chunks(sorted(set(lead_ids))):
+        query = select_rows().where(assignments.c.current, assignments.c.lead_id.in_(chunk))
+        found += read(session, query.order_by(assignments.c.id))
+    return found
+
+
 def current_of_records(
     session: Session, connection: str, object_type: str, record_ids: Iterable[str]
 ) -> dict[str, Assignment]:
@@ -216,7 +227,8 @@ def set_write_back(session: Session, assignment_ids: Iterable[str], write_back: 
 def _supersede(session: Session, pool_id: str | None, decisions: Sequence[Decision]) -> None:
     columns = assignments.c
     lead_ids = sorted({decision.lead.id for decision in decisions})
-    of_lead: list[ColumnElement[bool]] = [columns.pool_id.is_(None)]
+    # A lead waits in one place only.
+    of_lead: list[ColumnElement[bool]] = [columns.pool_id.is_(None), columns.status == Status.HELD]
     places = {pool_id, *(decision.lead.fallback_from for decision in decisions)} - {None}
     if places:
         of_lead.append(columns.pool_id.in_(sorted(str(place) for place in places)))

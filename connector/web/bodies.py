@@ -8,7 +8,12 @@ from typing import Any
 
 from flask import request
 from flask.json.provider import DefaultJSONProvider
-from werkzeug.exceptions import BadRequest, RequestEntityTooLarge, UnsupportedMediaType
+from werkzeug.exceptions import (
+    BadRequest,
+    HTTPException,
+    RequestEntityTooLarge,
+    UnsupportedMediaType,
+)
 
 from connector.errors import BadInput, Pointer
 
@@ -61,8 +66,10 @@ def read() -> bytes:
         raise UnsupportedMediaType("Send the body without Content-Encoding.")
     try:
         body = request.get_data()
-    except OSError:  # what gunicorn raises for chunks that are none
-        raise BadInput("The body cannot be read: its chunks are broken.", code="bad_request") from None
+    except HTTPException:
+        raise
+    except Exception:  # each server has errors of its own for chunks that are none
+        raise BadRequest("The body cannot be read: its chunks are broken.") from None
     # A body without Content-Length is cut off at Flask's own limit, without an error.
     if len(body) > MAX_BODY:
         raise RequestEntityTooLarge

@@ -171,9 +171,14 @@ def _place(item: Any, document: Any) -> Pointer:
     return Pointer(pointer, complaints.reason(item))
 
 
+def http_word(status: int) -> str:
+    """The machine word of a plain HTTP error."""
+    return _HTTP_WORDS.get(status, f"http_{status}")
+
+
 def _from_http(error: HTTPException) -> Response:
     status = error.code or 500
-    code = _HTTP_WORDS.get(status, f"http_{status}")
+    code = http_word(status)
     headers = {
         name: value
         for name, value in error.get_headers()

@@ -10,7 +10,7 @@ from urllib.parse import quote, urlsplit
 import structlog
 from flask import Response, request
 from flask_openapi.blueprint import APIBlueprint
-from werkzeug.exceptions import HTTPException, UnsupportedMediaType
+from werkzeug.exceptions import HTTPException
 
 from connector.errors import NotFound, StoreBehind, StoreUnavailable, WebhookRefused
 from connector.ports import Answer, Delivery, Receiver
@@ -93,7 +93,7 @@ def _body() -> bytes:
         return bodies.read()
     except HTTPException as error:
         status = error.code or 400
-        code = "unsupported_media_type" if isinstance(error, UnsupportedMediaType) else "too_large"
+        code = problems.http_word(status)
         raise WebhookRefused(error.description or code, code=code, status=status) from error
 
 

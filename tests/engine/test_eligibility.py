@@ -98,7 +98,10 @@ def test_who_is_excluded_from_this_lead_is_told_so_before_all_else():
 
 def test_a_meeting_at_the_same_time_is_told_before_a_quota():
     skip = why(b(daily_quota=0), lead(slot=MEETING), meetings={"B": (MEETING,)})
-    assert (skip.reason, skip.detail) == (SkipReason.BUSY, "another meeting at 2026-12-25 12:00 UTC")
+    assert (skip.reason, skip.detail) == (
+        SkipReason.BUSY,
+        "another meeting at 2026-12-25 12:00 UTC",
+    )
 
 
 @pytest.mark.parametrize("status", [*Presence, "busy", "offline", "on the moon"])

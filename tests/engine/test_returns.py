@@ -312,3 +312,13 @@ def test_a_held_lead_that_is_given_by_hand_costs_its_user_a_turn():
     history = begin("AB")
     history.move(history.assign(lead("L1", excluded=excluding("A", "B"))), user("A"))
     assert word(history, 3) == "BAB"
+
+
+@every_strategy
+def test_a_lead_that_comes_back_by_way_of_somebody_outside_costs_its_user_a_turn_again(strategy):
+    there = begin(strategy=strategy)
+    there.move(there.move(there.assign(lead("L1")), user("Z")), user("A"))
+    straight = begin(strategy=strategy)
+    straight.move(straight.move(straight.assign(lead("L1")), user("B")), user("A"))
+    assert received(there) == received(straight) == {"A": 1, "B": 0, "C": 0}
+    assert word(there, 2) == "BC"

@@ -1,6 +1,7 @@
 """The sticky steps: who has the lead, its person or its company, and whether they get it."""
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
@@ -10,6 +11,7 @@ from connector.model import (
     Candidate,
     Presence,
     SkipReason,
+    Slot,
     StickyPolicy,
     StickyStep,
     StickyTurn,
@@ -189,3 +191,11 @@ def test_a_counted_sticky_lead_needs_room_in_the_users_own_quota_though_no_membe
     board = replace(under(strict("A"), sticky_turn=COUNTED), elsewhere={"X": (NOON,)})
     found = look(lead(**known(person=user("X", daily_quota=1))), board, NOON)
     assert outcomes(found)["person"] == "X has no room: 1/1 today over all pools"
+
+
+def test_nobody_is_in_two_meetings_at_once_for_being_sticky():
+    slot = Slot(starts_at=NOON, ends_at=NOON + timedelta(hours=1))
+    board = replace(strict("AB"), meetings={"B": (slot,)})
+    decision, _ = decide(lead(slot=slot, **known(person=user("B"))), board, NOON)
+    assert (decision.user.id, decision.stands_in_for) == ("A", "B")
+    assert outcomes(look(decision.lead, board, NOON))["person"].startswith("B cannot take it now")

@@ -124,6 +124,15 @@ class Team:
         with self.database.write() as session:
             return changes.reject(session, row.id, now=self.now, actor="boss", note=note)
 
+    def routed(self, lead_id: str) -> Assignment:
+        """Assign one lead where the territories send it."""
+        with self.database.write() as session:
+            (row,) = dispatch.assign_routed(
+                session, [Lead(id=lead_id)], default_pool=None, now=self.now
+            )
+        assert isinstance(row, Assignment)
+        return row
+
     def undo(self, row: Assignment, note: str = "why") -> Assignment:
         with self.database.write() as session:
             return changes.undo(session, row.id, now=self.now, actor="boss", note=note)

@@ -4,7 +4,7 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
 from connector import dispatch
-from connector.model import Lead, Record
+from connector.model import Lead, Record, Status, Territory
 from tests.builders import NOON
 
 RECORD = Record(connection="hubspot", object_type="contacts", id="1")
@@ -83,3 +83,33 @@ def test_thirty_two_callers_with_quotas_and_edits_in_between_pass_no_quota(team)
     assert spread.total() == 60
     assert Counter(row.lead_id for row in rows).most_common(1)[0][1] == 1
     assert team.differs(pool) is None
+
+
+def test_a_lead_that_waits_in_a_pool_stays_there_though_the_territories_change(team) -> None:
+    first, second = team.pool("A", name="First", sticky="off"), team.pool("B", name="Second")
+    off = team.absent("A", hours=5)
+    team.territories(Territory(name="All", when={}, pool_id=first))
+    assert team.routed("L1").status is Status.HELD
+    team.territories(Territory(name="All", when={}, pool_id=second))
+    assert team.routed("L1").pool_id == first
+    team.back("A", off)
+    team.work()
+    assert (team.given(first), team.given(second)) == ("-A", "")
+
+
+def test_a_lead_that_waits_leaves_its_queue_when_another_pool_is_asked(team) -> None:
+    first, second = team.pool("A", name="First", sticky="off"), team.pool("B", name="Second")
+    off = team.absent("A", hours=5)
+    team.lead(first, "L1")
+    assert team.lead(second, "L1").user_id == "B"
+    team.back("A", off)
+    team.work()
+    assert (team.given(first), team.given(second)) == ("-", "B")
+
+
+def test_a_rejected_lead_stays_in_its_pool_though_the_territories_change(team) -> None:
+    first, second = team.pool("AC", name="First"), team.pool("B", name="Second")
+    team.territories(Territory(name="All", when={}, pool_id=first))
+    team.reject(team.routed("L1"))
+    team.territories(Territory(name="All", when={}, pool_id=second))
+    assert (team.routed("L1").user_id, team.given(second)) == ("C", "")

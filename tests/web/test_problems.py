@@ -183,3 +183,23 @@ def test_what_nobody_expected_is_a_500_without_a_trace(world) -> None:
 )
 def test_a_word_that_is_not_listed_gets_the_status_of_its_kind(error, status) -> None:
     assert problems.status_of(error) == status
+
+
+class BrokenChunks:
+    """A body that the server in front cannot take apart."""
+
+    def read(self, *_size: int) -> bytes:
+        raise RuntimeError("Invalid chunk size: 'ZZ'")
+
+    readline = readlines = read
+
+
+def test_a_body_of_broken_chunks_is_a_400(api, client) -> None:
+    broken = {
+        "wsgi.input": BrokenChunks(),
+        "wsgi.input_terminated": True,
+        "HTTP_TRANSFER_ENCODING": "chunked",
+    }
+    for call, path in ((api.post, "/round-robin/assign"), (client.post, "/webhooks/knock")):
+        answer = call(path, content_type="application/json", environ_overrides=broken)
+        assert (answer.status_code, answer.json["code"]) == (400, "bad_request")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flask import Response
 
-from connector import dispatch
+from connector import routing
 from connector.model import Lead, Scope, Territory
 from connector.store import territories
 from connector.store.database import Session
@@ -45,6 +45,6 @@ def replace_territories(body: schemas.NewTerritories) -> Response:
 @once
 def try_territories(session: Session, body: schemas.Trial) -> Response:
     """Say which territory a lead with these fields would match, and why earlier ones do not."""
-    rules = dispatch.routing(session, current().default_pool)
+    rules = routing.read(session, current().default_pool)
     found = rules.route(Lead(id="trial", attributes=body.attributes))
     return answers.answer(presentation.trialled(found))
