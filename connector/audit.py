@@ -17,7 +17,7 @@ from typing import Any
 from connector.changes import given_back
 from connector.engine.replay import Differs, Tape, Told
 from connector.errors import NotFound
-from connector.model import Assignment, Board, Entry, EntryKind, Reason, User
+from connector.model import Assignment, Board, Entry, EntryKind, Reason, Status, User
 from connector.store import assignments, images, journal, pools
 from connector.store.assignment_rows import with_outcome
 from connector.store.database import Session
@@ -47,20 +47,24 @@ def audit(session: Session, pool: str | None, *, now: datetime) -> Iterator[Audi
 
 
 def audit_pool(session: Session, pool_id: str, *, now: datetime) -> Audited:
-    """Audit one pool. Raises ``NotFound``."""
-    board = pools.board(session, pool_id, now=now)
-    if board is None:
-        raise NotFound(f"There is no pool {pool_id!r}.", code="pool_not_found")
+    """Audit one pool, which is there."""
     replay = _Replay(session, pool_id)
+    name = pool_id
     differs = None
     try:
+        board = pools.board(session, pool_id, now=now)
+        if board is None:
+            raise Differs("what the pool has come to is missing")
+        name = board.pool.name
         replay.run()
         replay.compare(board, now)
     except Differs as difference:
         differs = str(difference)
+    except (LookupError, TypeError, ValueError) as error:
+        differs = f"the journal or a decision cannot be read: {error!r}"
     return Audited(
         pool_id=pool_id,
-        pool_name=board.pool.name,
+        pool_name=name,
         decisions=replay.decisions,
         entries=len(replay.entries),
         differs=differs,
@@ -78,14 +82,16 @@ class _Replay:
         self._config: dict[str, Any] = {}
         self._tape: Tape | None = None
         self._former: dict[int, list[dict[str, Any]]] = defaultdict(list)  # sequence -> outcomes
-        for entry in self.entries:
-            if entry.kind is EntryKind.AMENDED:
-                self._former[entry.body["sequence"]].append(entry.body["was"])
         self._amended: dict[int, int] = defaultdict(int)  # sequence -> amendments so far
+        self._uncounted: dict[str, int] = {}  # id -> sequence of rows that count no longer
+        self._silent: dict[str, Assignment] = {}  # by lead, rows that speak for it no longer
 
     def run(self) -> None:
         """Play everything. Raises ``Differs`` at the first difference."""
         self._check_numbers()
+        for entry in self.entries:
+            if entry.kind is EntryKind.AMENDED:
+                self._former[entry.body["sequence"]].append(entry.body["was"])
         begins = self.entries[0].after_sequence
         waiting = list(reversed(self.entries))
         history = assignments.all_rows(self._session, self._pool_id, after_sequence=begins)
@@ -96,6 +102,10 @@ class _Replay:
                 self._decided(row)
         while waiting:
             self._enter(waiting.pop())
+        self._check_explained()
+        broken = assignments.first_broken_seal(self._session, self._pool_id, begins)
+        if broken:
+            raise Differs(f"sequence {broken}: what it says of its lead was changed")
 
     def compare(self, board: Board, now: datetime) -> None:
         """The board of the database must be the one that was played. Raises ``Differs``."""
@@ -130,6 +140,7 @@ class _Replay:
         return self._tape
 
     def _decided(self, row: Assignment) -> None:
+        self._check_standing(row)
         former = self._former.get(row.sequence or 0)
         row = with_outcome(row, former[0]) if former else row
         tape = self._playing()
@@ -137,6 +148,25 @@ class _Replay:
             tape.board = _timeless(tape.board, row.assigned_at - OVER_FOR_GOOD)
         tape.decided(row, self._told(row))
         self.decisions += 1
+
+    def _check_standing(self, row: Assignment) -> None:
+        """Note what later rows must explain: that this one counts or speaks no longer."""
+        sequence = row.sequence or 0
+        if row.gives_back:
+            self._uncounted.pop(row.gives_back.assignment_id, None)
+        counts = row.user_id is not None and row.reason is not Reason.STICKY
+        if counts and not row.counted and row.status is not Status.KEPT:
+            self._uncounted[row.id] = sequence
+        self._silent.pop(row.lead_id, None)
+        if not row.current:
+            self._silent[row.lead_id] = row
+
+    def _check_explained(self) -> None:
+        for sequence in self._uncounted.values():
+            raise Differs(f"sequence {sequence} counts towards no quota, and nothing gave it back")
+        for row in self._silent.values():
+            if not assignments.has_newer(self._session, row):
+                raise Differs(f"sequence {row.sequence} does not speak for its lead, and none does")
 
     def _enter(self, entry: Entry) -> None:
         match entry.kind:
@@ -148,7 +178,9 @@ class _Replay:
             case EntryKind.EDITED:
                 self._edited(entry)
             case EntryKind.RETURNED:
-                self._playing().returned(images.given_back_of(entry.body["given"]), entry.at)
+                given = images.given_back_of(entry.body["given"])
+                self._uncounted.pop(given.assignment_id, None)
+                self._playing().returned(given, entry.at)
             case EntryKind.AMENDED:
                 self._amend(entry)
 

@@ -30,6 +30,8 @@ from connector.store import assignments, pools, users
 from connector.store.database import Session
 from connector.store.facts import lead_of
 
+_INSIST = 'Send "override": true to do it all the same.'
+
 
 def reassign(
     session: Session,
@@ -211,15 +213,9 @@ def _to_the_next(opened: Round, row: Assignment, pool_id: str) -> Made:
 def _check_user(row: Assignment, user: User) -> None:
     """Refuse a user who is not active, or who gave this lead back before."""
     if not user.active:
-        raise Conflict(
-            f'{user.name} is not active. Send "override": true to do it all the same.',
-            code="user_inactive",
-        )
+        raise Conflict(f"{user.name} is not active. {_INSIST}", code="user_inactive")
     if user.id in gave_back(row):
-        raise Conflict(
-            f'{user.name} gave this lead back before. Send "override": true to do it all the same.',
-            code="rejected_before",
-        )
+        raise Conflict(f"{user.name} gave this lead back before. {_INSIST}", code="rejected_before")
 
 
 def _check_quotas(opened: Round, row: Assignment, user: User) -> None:
@@ -230,10 +226,7 @@ def _check_quotas(opened: Round, row: Assignment, user: User) -> None:
     given = given_back(row, turn=False)
     board = bookings.take_back(opened.boards[row.pool_id], given, lead_of(row), opened.now)
     if full := quotas.room_for(user, board, opened.now):
-        raise Conflict(
-            f'{user.name} has no room: {full}. Send "override": true to do it all the same.',
-            code="quota_reached",
-        )
+        raise Conflict(f"{user.name} has no room: {full}. {_INSIST}", code="quota_reached")
 
 
 def move(

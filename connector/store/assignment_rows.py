@@ -32,6 +32,7 @@ from connector.store import images
 from connector.store.database import Session
 from connector.store.facts import facts_of
 from connector.store.images import Image
+from connector.store.seals import seal
 from connector.store.tables import assignments, users
 
 PAGE = 500  # rows that a stream reads at once
@@ -54,7 +55,7 @@ def row_of(decision: Decision, *, board: Board | None) -> dict[str, Any]:
     ``board`` is what it was decided from: the row keeps of it what the journal does not tell.
     """
     lead, owner_id = decision.lead, _owner_id(decision)
-    return {
+    row: dict[str, Any] = {
         "id": _new_id(decision.decided_at),
         "pool_id": decision.pool_id,
         "sequence": None,
@@ -86,6 +87,8 @@ def row_of(decision: Decision, *, board: Board | None) -> dict[str, Any]:
         "note": decision.note,
         "trace": _trace(decision, facts_of(lead, board)),
     }
+    row["trace"] |= {"seal": seal(row)}
+    return row
 
 
 def assignment_of(row: Mapping[Any, Any], user_name: str | None) -> Assignment:

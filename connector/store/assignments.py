@@ -13,7 +13,15 @@ from connector.errors import StoreUnavailable
 from connector.model import Assignment, Board, Decision, Status, WriteBack
 from connector.store.assignment_rows import assignment_of, read, row_of, select_rows
 from connector.store.database import Session, chunks
-from connector.store.history import all_rows, at_sequence, history, of_lead, rows_between
+from connector.store.history import (
+    all_rows,
+    at_sequence,
+    first_broken_seal,
+    has_newer,
+    history,
+    of_lead,
+    rows_between,
+)
 from connector.store.lookups import (
     Found,
     by_company,
@@ -48,7 +56,9 @@ __all__ = [
     "current_of_records",
     "current_of_user",
     "find",
+    "first_broken_seal",
     "get",
+    "has_newer",
     "held",
     "held_slots",
     "history",

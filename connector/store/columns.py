@@ -43,7 +43,10 @@ class Words(TypeDecorator[str]):
 
     def process_bind_param(self, value: str | None, _dialect: Dialect) -> str | None:
         """Replace what cannot be stored."""
-        if value is None:
-            return None
-        clean = value.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
-        return clean.replace("\x00", "\ufffd")
+        return None if value is None else clean(value)
+
+
+def clean(value: str) -> str:
+    """Text as ``Words`` keeps it."""
+    kept = value.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+    return kept.replace("\x00", "\ufffd")

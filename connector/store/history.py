@@ -6,11 +6,12 @@ from collections.abc import Generator
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Select
+from sqlalchemy import Select, select
 
 from connector.model import Assignment
-from connector.store.assignment_rows import read, select_rows, streamed
+from connector.store.assignment_rows import PAGE, read, select_rows, streamed
 from connector.store.database import Session
+from connector.store.seals import is_broken
 from connector.store.tables import assignments
 
 
@@ -68,6 +69,28 @@ def all_rows(session: Session, pool_id: str, after_sequence: int) -> Generator[A
     """Read a pool's rows behind a sequence page by page, oldest first."""
     query = _between(pool_id, None, None).where(assignments.c.sequence > after_sequence)
     return streamed(session, query.order_by(assignments.c.sequence))
+
+
+def first_broken_seal(session: Session, pool_id: str, after_sequence: int) -> int | None:
+    """Find the first row that says something else of its lead than once was written: its number."""
+    columns = assignments.c
+    query = select(assignments).where(columns.pool_id == pool_id, columns.sequence > after_sequence)
+    by_page = query.order_by(columns.sequence).execution_options(yield_per=PAGE)
+    with session.execute(by_page) as rows:
+        return next((row.sequence for row in rows if is_broken(row._mapping)), None)
+
+
+def has_newer(session: Session, row: Assignment) -> bool:
+    """Tell whether a newer row of the same lead or record is anywhere."""
+    columns = assignments.c
+    of_it = columns.lead_id == row.lead_id
+    if row.record:
+        of_it |= (
+            (columns.connection == row.record.connection)
+            & (columns.object_type == row.record.object_type)
+            & (columns.record_id == row.record.id)
+        )
+    return session.scalar(select(columns.id).where(of_it, columns.id > row.id).limit(1)) is not None
 
 
 def _between(pool_id: str, since: datetime | None, until: datetime | None) -> Select[Any]:
