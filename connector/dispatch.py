@@ -146,7 +146,7 @@ def _open(
     pool_ids = {request.route.pool_id for request in requests if request.route.pool_id}
     slots = [request.lead.slot for request in requests if request.lead.slot]
     opened = recording.open_round(session, {*pool_ids, *lock_too}, now=now, slots=slots)
-    held.release(opened)
+    held.release(opened, like=[request.lead for request in requests])
     pools.lock_records(session, [r.lead.record for r in requests if r.lead.record])
     return opened
 
@@ -156,10 +156,19 @@ def _decide_all(
 ) -> list[Assignment | Refused]:
     """Decide one after the other, write at once, and answer in order."""
     answers = _standing(opened, requests)
-    known = sticky.look_up(opened.session, [request.lead for request in requests])
+    leads = [request.lead for request in requests]
+    waiting = held.kin(opened, leads)
+    known = sticky.look_up(opened.session, [*leads, *map(lead_of, waiting)])
     asked_for = [request.lead.preferred for request in requests if request.lead.preferred]
     opened.include([*known.people.values(), *asked_for])
     found: list[Assignment | Refused | Place] = []
+
+    def note(made: Made) -> Place:
+        place = opened.note(made)
+        known.note(made.decision)
+        answers.keep(made.decision, place)
+        return place
+
     for request in requests:
         stands = answers.find(request, opened)
         if stands:
@@ -169,13 +178,12 @@ def _decide_all(
         if isinstance(outcome, Refused):
             found.append(outcome)
             continue
-        place = opened.note(Made(replace(outcome.decision, actor=actor), outcome.board))
-        known.note(outcome.decision)
-        answers.keep(outcome.decision, place)
-        found.append(place)
+        found.append(note(Made(replace(outcome.decision, actor=actor), outcome.board)))
+        for made in held.follow(opened, known, waiting, outcome.decision):
+            note(made)
     rows = opened.write()
-    waiting = {row.pool_id for row in rows.values() if row.status is Status.HELD and row.pool_id}
-    held.note_opening(opened, waiting)
+    of_held = {row.pool_id for row in rows.values() if row.status is Status.HELD and row.pool_id}
+    held.note_opening(opened, of_held)
     return [rows[one] if isinstance(one, tuple) else one for one in found]
 
 

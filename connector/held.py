@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from heapq import merge
@@ -11,9 +11,11 @@ from itertools import islice
 from connector import sticky
 from connector.engine.decide import decide
 from connector.engine.eligibility import refusal
+from connector.engine.people import keys
 from connector.engine.quotas import pool_full, quota_reached
-from connector.model import Assignment, Board, Lead, Record, Route, Status
-from connector.recording import Round, open_round
+from connector.model import Assignment, Board, Decision, Lead, Record, Route, Status
+from connector.recording import Made, Round, open_round
+from connector.sticky import Known
 from connector.store import assignments, pools
 from connector.store.database import Session
 from connector.store.facts import lead_of
@@ -27,16 +29,17 @@ def release_due(session: Session, pool_id: str, *, now: datetime) -> int:
     return release(opened, look_again=[pool_id])
 
 
-def release(opened: Round, *, look_again: Iterable[str] = ()) -> int:
+def release(opened: Round, *, look_again: Iterable[str] = (), like: Sequence[Lead] = ()) -> int:
     """Assign the held leads of the round's pools that somebody can take now, oldest first.
 
     Each that goes out is a new row; those that still find nobody keep theirs. The next opening is
-    noted for the pools where leads waited, and for those of ``look_again``.
+    noted for the pools where leads waited, and for those of ``look_again``. Whoever has a person
+    gets their leads even when away: so those of the same people as ``like`` are looked at anyway.
     """
     waiting = assignments.pools_with_held(opened.session, list(opened.boards))
     released = 0
     after = dict.fromkeys(waiting, 0)
-    while page := _page(opened, after):
+    while page := _page(opened, after, like):
         # Whom the CRM refused may be as good as new by now; their users say so.
         leads = [replace(lead_of(row), excluded=sticky.gave_back(row)) for row in page]
         known = sticky.look_up(opened.session, leads)
@@ -82,10 +85,39 @@ def _openings(opened: Round, pool_id: str) -> Iterator[datetime]:
                 yield limit.until
 
 
-def _page(opened: Round, after: dict[str, int]) -> list[Assignment]:
+def kin(opened: Round, leads: Sequence[Lead]) -> list[Assignment]:
+    """Held leads of the same people or companies as these, oldest first."""
+    if not any(keys(lead.email, lead.company) for lead in leads):
+        return []
+    waiting = assignments.pools_with_held(opened.session, list(opened.boards))
+    queues = [
+        assignments.held(
+            opened.session, one, connections=(), after_sequence=0, limit=AT_ONCE, like=leads
+        )
+        for one in waiting
+    ]
+    return list(merge(*queues, key=lambda row: row.assigned_at))
+
+
+def follow(
+    opened: Round, known: Known, waiting: list[Assignment], decision: Decision
+) -> Iterator[Made]:
+    """Held leads of ``kin`` that now go to whoever just got one of theirs; they wait no longer."""
+    theirs = keys(decision.lead.email, decision.lead.company)
+    for row in [row for row in waiting if theirs & keys(row.email, row.company)]:
+        pool_id = _pool_of(row)
+        lead = known.complete(replace(lead_of(row), excluded=sticky.gave_back(row)))
+        made = opened.decide(lead, pool_id, row.route or Route(pool_id=pool_id))
+        if made.decision.status is not Status.HELD:
+            waiting.remove(row)
+            yield made
+
+
+def _page(opened: Round, after: dict[str, int], like: Sequence[Lead]) -> list[Assignment]:
     """The next held leads of these pools behind the sequence of each, oldest first.
 
-    Meetings, and of the others those whom somebody can take now.
+    Meetings, those of the same people as ``like``, and of the others those whom somebody can take
+    now.
     """
     queues = [
         assignments.held(
@@ -94,6 +126,7 @@ def _page(opened: Round, after: dict[str, int]) -> list[Assignment]:
             connections=_served(opened, pool_id),
             after_sequence=sequence,
             limit=AT_ONCE,
+            like=like,
         )
         for pool_id, sequence in after.items()
     ]

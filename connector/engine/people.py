@@ -35,6 +35,16 @@ _NAMES = "gmx googlemail hotmail icloud live msn outlook rocketmail yahoo yandex
 FREE_MAIL_NAMES = frozenset(_NAMES.split())
 
 
+def keys(email: str | None, company: str | None) -> frozenset[str]:
+    """All that makes a lead somebody's, each with what it is: two leads that share one are kin."""
+    found = {
+        "email": email_key(email),
+        "company": company_key(company),
+        "domain": domain_key(email),
+    }
+    return frozenset(f"{kind} {key}" for kind, key in found.items() if key)
+
+
 def email_key(email: str | None) -> str | None:
     """Tell the person by e-mail, without case and outer blanks; None when there is none."""
     key = _key(email)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, func, literal, or_, select, update
+from sqlalchemy import Column, ColumnElement, Select, func, literal, or_, select, update
 
-from connector.model import Assignment, Slot, Status
+from connector.engine.people import company_key, domain_key, email_key
+from connector.model import Assignment, Lead, Slot, Status
 from connector.store.assignment_rows import read, select_rows
 from connector.store.columns import Words
 from connector.store.database import Session, chunks
@@ -23,6 +24,13 @@ def waits() -> ColumnElement[bool]:
     return assignments.c.current & (assignments.c.status == held)
 
 
+_KINSHIP: tuple[tuple[Column[Any], Callable[[Lead], str | None]], ...] = (
+    (assignments.c.email_key, lambda lead: email_key(lead.email)),
+    (assignments.c.company_key, lambda lead: company_key(lead.company)),
+    (assignments.c.domain_key, lambda lead: domain_key(lead.email)),
+)
+
+
 def held(
     session: Session,
     pool_id: str,
@@ -30,11 +38,13 @@ def held(
     connections: Collection[str | None] | None,
     after_sequence: int,
     limit: int,
+    like: Sequence[Lead] = (),
 ) -> list[Assignment]:
     """Read the leads that wait in this pool behind a sequence, oldest first.
 
-    Only meetings and those of the given ``connections``, unless that is None; a None among them
-    stands for leads without a CRM record.
+    Only meetings, those of the given ``connections`` and those of the same person or company as one
+    of ``like``, unless ``connections`` is None; a None among them stands for leads without a CRM
+    record.
     """
     query = select_rows().where(
         waits(), assignments.c.pool_id == pool_id, assignments.c.sequence > after_sequence
@@ -47,6 +57,9 @@ def held(
         ]
         if None in connections:
             of_these.append(connection.is_(None))
+        for column, key in _KINSHIP:
+            if known := {one for lead in like if (one := key(lead))}:
+                of_these.append(column.in_(sorted(known)))
         query = query.where(or_(*of_these))
     return read(session, query.order_by(assignments.c.sequence).limit(limit))
 

@@ -7,7 +7,7 @@ from sqlalchemy import event
 
 from connector.model import Lead, Record, Slot, Status, WorkingHours
 from connector.worker import work_off
-from tests.builders import NOON, excluding
+from tests.builders import NOON, excluding, user
 from tests.flow.conftest import Team
 
 HOUR = timedelta(hours=1)
@@ -307,3 +307,26 @@ def test_a_new_lead_of_the_fallback_pool_does_not_overtake_those_that_fall_back_
     team.later(hours=2)
     team.lead(other, "new")
     assert [row.lead_id for row in team.history(other)] == ["H1", "H2", "new"]
+
+
+def test_a_new_lead_does_not_overtake_a_held_one_of_the_same_person(team) -> None:
+    pool = team.pool("AB")
+    team.absent("A", hours=50)
+    team.absent("B", hours=50)
+    team.lead(pool, "H", email="kim@firm.com")
+    given = team.reassign(team.lead(pool, "Y", email="kim@firm.com"), "A")
+    assert given.user_id == "A"
+    team.lead(pool, "N", email="kim@firm.com")
+    told = [(row.lead_id, row.user_id) for row in team.history(pool) if row.user_id]
+    assert told == [("Y", "A"), ("H", "A"), ("N", "A")]
+
+
+def test_a_batch_brings_a_held_lead_along_as_single_calls_do(team) -> None:
+    pool = team.pool("ABC")
+    for name in "ABC":
+        team.absent(name, hours=50)
+    team.lead(pool, "H", company="Firm")
+    team.put_user("D")
+    team.leads(pool, Lead(id="L1", company="firm", preferred=user("D")), Lead(id="L2"))
+    told = [(row.lead_id, row.user_id) for row in team.history(pool)]
+    assert told == [("H", None), ("L1", "D"), ("H", "D"), ("L2", None)]
