@@ -39,9 +39,13 @@ leads = some.builds(
     record=records,
     preferred=preferred,
 )
-# Without a person: one by one, a meeting that waits may find its person's new user in between.
 meetings = some.builds(
-    Lead, id=ids, record=records, preferred=preferred, slot=some.sampled_from(SLOTS)
+    Lead,
+    id=ids,
+    email=some.sampled_from([None, "kim@firm.com"]),
+    record=records,
+    preferred=preferred,
+    slot=some.sampled_from(SLOTS),
 )
 worlds = some.fixed_dictionaries(
     {
