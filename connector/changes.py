@@ -224,8 +224,9 @@ def _check_quotas(opened: Round, row: Assignment, user: User) -> None:
         return
     opened.include([user])
     given = given_back(row, turn=False)
-    board = bookings.take_back(opened.boards[row.pool_id], given, lead_of(row), opened.now)
-    if full := quotas.room_for(user, board, opened.now):
+    there = opened.boards[row.pool_id]
+    board = bookings.take_back(there, given, lead_of(row), opened.now)
+    if full := quotas.room_for(user, board, opened.now, moved_from=there):
         raise Conflict(f"{user.name} has no room: {full}. {_INSIST}", code="quota_reached")
 
 

@@ -39,9 +39,16 @@ def quota_reached(member: Member, board: Board, now: datetime) -> Skip | None:
     return _skip(member.user, [limit for limit in limits if limit])
 
 
-def room_for(user: User, board: Board, now: datetime) -> str | None:
-    """Why the quotas of user, member and pool have no room for one more lead; None when they do."""
-    if full := pool_full(board, now):
+def room_for(
+    user: User, board: Board, now: datetime, *, moved_from: Board | None = None
+) -> str | None:
+    """Why the quotas of user, member and pool have no room for one more lead; None when they do.
+
+    ``moved_from``: the board with the lead at somebody else. Where it counts there already, the
+    pool gets no more by the move.
+    """
+    adds = moved_from is None or _taken_by_pool(moved_from, now) == _taken_by_pool(board, now)
+    if adds and (full := pool_full(board, now)):
         return f"the pool has {full[0]}"
     member = next((one for one in board.pool.members if one.user.id == user.id), None)
     skip = quota_reached(member, board, now) if member else user_quota_reached(user, board, now)
@@ -52,6 +59,11 @@ def user_quota_reached(user: User, board: Board, now: datetime) -> Skip | None:
     """Why the user's quota over all pools takes no more leads now. For users who are no members."""
     limit = _limit_over_pools(user, board, now)
     return _skip(user, [limit] if limit else [])
+
+
+def _taken_by_pool(board: Board, now: datetime) -> int:
+    zone = calendar.pool_zone(board.pool)
+    return sum(len(_counted(moments, board, zone, now)) for moments in board.takings.values())
 
 
 def _limit_in_pool(member: Member, board: Board, now: datetime) -> Limit | None:

@@ -330,3 +330,10 @@ def test_asked_again_a_reassigned_lead_answers_with_who_has_it_now(team) -> None
     row = team.reassign(team.lead(pool, "L1"), "B")
     (again,) = team.leads(pool, Lead(id="L1"))
     assert (again.id, again.user_id) == (row.id, "B")
+
+
+def test_a_lead_moves_within_a_pool_that_has_more_than_its_quota_already(team) -> None:
+    pool = team.pool("AB", daily_quota=1)
+    team.lead(pool, "L1")
+    second = team.reassign(team.lead(pool, "L2"), "A", override=True)
+    assert team.reassign(second, "B").user_id == "B"
