@@ -426,8 +426,8 @@ def test_users_share_a_bounded_number_of_locks(postgresql: Database) -> None:
     run_all([lambda order=order: lock_all(order) for order in (everybody, everybody[::-1])])
     with postgresql.write() as session:
         pools.lock_users(session, everybody)
-        ours = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()"
-        held = session.scalar(text(ours))
+        ours = "locktype = 'advisory' AND pid = pg_backend_pid()"
+        held = session.scalar(text(f"SELECT count(*) FROM pg_locks WHERE {ours}"))
         assert held == pools.USER_LOCKS == 64
 
 
