@@ -118,7 +118,7 @@ def leave_pool(session: Session, pool_id: str, *, default_pool: str | None, now:
         session, pool_id, connections=None, after_sequence=0, limit=held.AT_ONCE
     ):
         assignments.leave(session, [row.id for row in waiting])
-        leads = [replace(lead_of(row), excluded=sticky.gave_back(row)) for row in waiting]
+        leads = [sticky.lead_again(row) for row in waiting]
         assign_routed(session, leads, default_pool=default_pool, now=now)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
 from datetime import datetime
 from heapq import merge
 from itertools import islice
@@ -18,7 +17,6 @@ from connector.recording import Made, Round, open_round
 from connector.sticky import Known
 from connector.store import assignments, pools
 from connector.store.database import Session
-from connector.store.facts import lead_of
 
 AT_ONCE = 500  # leads in one look at the queue
 
@@ -40,8 +38,7 @@ def release(opened: Round, *, look_again: Iterable[str] = (), like: Sequence[Lea
     released = 0
     after = dict.fromkeys(waiting, 0)
     while page := _page(opened, after, like):
-        # Whom the CRM refused may be as good as new by now; their users say so.
-        leads = [replace(lead_of(row), excluded=sticky.gave_back(row)) for row in page]
+        leads = [sticky.lead_again(row) for row in page]
         known = sticky.look_up(opened.session, leads)
         wished = [lead.preferred for lead in leads if lead.preferred]
         opened.include([*known.people.values(), *wished])
@@ -106,7 +103,7 @@ def follow(
     theirs = keys(decision.lead.email, decision.lead.company)
     for row in [row for row in waiting if theirs & keys(row.email, row.company)]:
         pool_id = _pool_of(row)
-        lead = known.complete(replace(lead_of(row), excluded=sticky.gave_back(row)))
+        lead = known.complete(sticky.lead_again(row))
         made = opened.decide(lead, pool_id, row.route or Route(pool_id=pool_id))
         if made.decision.status is not Status.HELD:
             waiting.remove(row)

@@ -242,12 +242,6 @@ def _round(
     return Round(session=session, now=now, boards=boards, _slots=times, _read=dict(boards))
 
 
-def record(session: Session, decision: Decision, *, now: datetime) -> Assignment:
-    """Record one ready-made decision without a pool."""
-    opened = Round(session=session, now=now, boards={})
-    return opened.write()[opened.note(Made(decision, None))]
-
-
 def write_again(session: Session, rows: Sequence[Assignment], *, now: datetime) -> None:
     """Queue the owner writes of assignments that the CRM lost: same user, no turn."""
     assignments.set_write_back(session, [row.id for row in rows], WriteBack.PENDING)

@@ -141,6 +141,14 @@ def look_up(session: Session, leads: Sequence[Lead]) -> Known:
     return known
 
 
+def lead_again(row: Assignment) -> Lead:
+    """The lead of a row that waits, for another try.
+
+    Whom the CRM refused may be as good as new by now; who gave the lead back stays out.
+    """
+    return replace(lead_of(row), excluded=gave_back(row))
+
+
 def gave_back(row: Assignment) -> dict[str, SkipReason]:
     """Who gave the lead back, up to this row, and so never gets it again."""
     excluded: dict[str, SkipReason] = {
