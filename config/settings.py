@@ -28,6 +28,7 @@ class Settings:
     public_url: str | None = None  # the https origin that CRMs call, without a path
     api_token: str | None = field(default=None, repr=False)
     default_pool: str | None = None  # name or id
+    encryption_key: str | None = field(default=None, repr=False)  # for stored CRM tokens
     log_format: str = "logfmt"
     connections: tuple[Connection, ...] = ()
     warnings: tuple[str, ...] = ()  # to be logged at start

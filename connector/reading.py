@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from connector.errors import CrmAgain, CrmNever
 from connector.ports import Crm, CrmRecord
@@ -11,7 +11,7 @@ MOST_CALLS = 20  # finds one bad id among 200 with room to spare
 
 
 def read_each(
-    crm: Crm, object_type: str, ids: Sequence[str]
+    crm: Crm, object_type: str, ids: Sequence[str], *, fields: Collection[str] = ()
 ) -> tuple[dict[str, CrmRecord], dict[str, CrmNever]]:
     """The records by id, and the ids that the CRM refuses to read with its refusal.
 
@@ -25,7 +25,7 @@ def read_each(
             return found, refused
         batch = waiting.pop()
         try:
-            found |= crm.read_records(object_type, batch)
+            found |= crm.read_records(object_type, batch, fields=fields)
         except CrmNever as refusal:
             if len(batch) == 1:
                 refused[batch[0]] = refusal

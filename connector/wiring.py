@@ -21,6 +21,7 @@ from config import Settings, load
 from connector import worker
 from connector.errors import BadSettings
 from connector.ports import Crm, Receiver
+from connector.sharing import SharedByAll
 from connector.store import access, database, lanes, pools, schema
 from connector.store.database import Database
 from connector.web.app import build
@@ -28,6 +29,8 @@ from connector.web.context import WebContext
 
 if TYPE_CHECKING:
     from flask import Flask
+
+    from config.connections import Connection
 
 Clock = Callable[[], datetime]
 
@@ -65,10 +68,9 @@ def receivers(settings: Settings) -> dict[str, Receiver]:
 @contextmanager
 def workshop(settings: Settings, *, clock: Clock | None = None) -> Iterator[worker.Workshop]:
     """What the worker's loop needs; closed at the end."""
-    crms: dict[str, Crm] = {
-        one.name: adapters.adapter(one.kind).crm(one) for one in settings.connections
-    }
+    clock = clock or utc_now
     store = database.connect(settings.database_url)
+    crms = {one.name: _crm(one, store, settings, clock) for one in settings.connections}
     try:
         schema.check(store)
         with store.write() as session:
@@ -76,7 +78,7 @@ def workshop(settings: Settings, *, clock: Clock | None = None) -> Iterator[work
         yield worker.Workshop(
             database=store,
             crms=crms,
-            clock=clock or utc_now,
+            clock=clock,
             holder=f"{socket.gethostname()}:{os.getpid()}",
             default_pool=settings.default_pool,
         )
@@ -84,6 +86,15 @@ def workshop(settings: Settings, *, clock: Clock | None = None) -> Iterator[work
         for crm in crms.values():
             crm.close()
         store.close()
+
+
+def _crm(connection: Connection, store: Database, settings: Settings, clock: Clock) -> Crm:
+    """The outbound half of a connection."""
+    shared = SharedByAll(
+        store, connection.name, clock=clock, encryption_key=settings.encryption_key
+    )
+    crm: Crm = adapters.adapter(connection.kind).crm(connection, shared)
+    return crm
 
 
 def open_database(settings: Settings) -> Database:

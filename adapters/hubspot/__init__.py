@@ -6,7 +6,7 @@ The parts are imported when they are asked for, so that the web process never lo
 from __future__ import annotations
 
 from adapters.hubspot.settings import HubSpotSettings
-from connector.ports import Crm, Receiver
+from connector.ports import Crm, Receiver, Shared
 
 
 def receiver(settings: HubSpotSettings) -> Receiver:
@@ -16,8 +16,8 @@ def receiver(settings: HubSpotSettings) -> Receiver:
     return HubSpotReceiver(settings)
 
 
-def crm(settings: HubSpotSettings) -> Crm:
+def crm(settings: HubSpotSettings, shared: Shared) -> Crm:
     """The outbound half of one portal; opens connections on the first call."""
     from adapters.hubspot.portal import HubSpotCrm
 
-    return HubSpotCrm(settings)
+    return HubSpotCrm(settings, shared)

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from adapters.hubspot import errors, objects, records
 from adapters.hubspot.client import Clock, HubSpotClient
 from adapters.hubspot.owners import OwnerDirectory
 from adapters.hubspot.settings import HubSpotSettings
-from connector.ports import Capabilities, CrmRecord, Outcome, OwnerWrite, Result
+from connector.model import Related
+from connector.ports import (
+    Capabilities,
+    CrmRecord,
+    CrmUser,
+    Outcome,
+    OwnerWrite,
+    Result,
+    Shared,
+    Verdict,
+)
 
 CALL_SECONDS = 20.0
 # Of one item in a batch; an item refused with any other category may go through later.
@@ -28,13 +38,18 @@ class HubSpotCrm:
 
     capabilities = Capabilities(read_batch=100, write_batch=100)
 
-    def __init__(self, settings: HubSpotSettings, *, clock: Clock = time.monotonic) -> None:
+    def __init__(
+        self, settings: HubSpotSettings, shared: Shared, *, clock: Clock = time.monotonic
+    ) -> None:
         self._settings = settings
+        self._shared = shared
         self._clock = clock
         self._client = HubSpotClient(settings, clock=clock)
         self._owners = OwnerDirectory(self._client.owners_page, clock=clock)
 
-    def read_records(self, object_type: str, ids: Sequence[str]) -> Mapping[str, CrmRecord]:
+    def read_records(
+        self, object_type: str, ids: Sequence[str], *, fields: Collection[str] = ()
+    ) -> Mapping[str, CrmRecord]:
         """Read up to 100 records by one batch read; owners are judged by the owners list."""
         if not ids:
             return {}
@@ -54,6 +69,18 @@ class HubSpotCrm:
             told[write.record_id] if write.owner_id in active else _inactive(write)
             for write in writes
         ]
+
+    def related(self, object_type: str, ids: Collection[str]) -> Mapping[str, Sequence[Related]]:
+        """By batch reads of associations."""
+        raise NotImplementedError
+
+    def people(self, owner_ids: Collection[str] | None = None) -> Mapping[str, CrmUser]:
+        """From the owners list and the users."""
+        raise NotImplementedError
+
+    def tell(self, callback_id: str, verdict: Verdict) -> None:
+        """Complete the callback."""
+        raise NotImplementedError
 
     def account_id(self) -> str | None:
         """The portal's id: as set, else read once from the account's details."""

@@ -10,8 +10,12 @@ class HubSpotSettings:
     """One connected HubSpot portal."""
 
     name: str  # the connection's name: the path of its webhook and the prefix of its lead ids
-    access_token: str = field(repr=False)
+    access_token: str | None = field(default=None, repr=False)  # None: the app uses OAuth
     client_secret: str = field(repr=False)  # of the app; signs its webhooks
+    client_id: str | None = None  # of an app that uses OAuth
+    refresh_token: str | None = field(default=None, repr=False)  # to begin with; None: `connect`
+    webhook_key: str | None = field(default=None, repr=False)  # for workflows that cannot sign
+    availability: bool = True  # who is away and when they work is read from the portal's users
     public_url: str  # https origin that HubSpot calls; signatures are computed from it
     portal_id: str | None = None  # None: read once from account info
     objects: tuple[str, ...] = ("contacts", "leads")  # object types that are routed

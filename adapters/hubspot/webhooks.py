@@ -9,7 +9,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, NoReturn
 
@@ -17,7 +17,7 @@ from adapters.hubspot import objects, signatures
 from adapters.hubspot.settings import HubSpotSettings
 from connector.errors import BadSettings, WebhookRefused
 from connector.model import EventKind, LeadEvent
-from connector.ports import Answer, Delivery
+from connector.ports import Answer, Choice, Delivery, Question, Received
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _OWNER = "hubspot_owner_id"
@@ -47,13 +47,14 @@ class HubSpotReceiver:
         """Return when HubSpot signed this delivery in the last five minutes, else raise a 401."""
         signatures.check(delivery, secret=self._secret, public_url=self._public_url, now=now)
 
-    def parse(self, delivery: Delivery) -> list[LeadEvent]:
+    def parse(self, delivery: Delivery) -> Received | Question:
         """Read the events of a verified delivery; those that mean nothing carry ``ignored``."""
-        return [self._event(raw) for raw in _events(delivery)]
+        events = [self._event(raw) for raw in _events(delivery)]
+        return Received(events=events, answer=Answer(status=204))
 
-    def accepted(self) -> Answer:
-        """204 without a body."""
-        return Answer(status=204)
+    def choices(self, delivery: Delivery, pools: Sequence[Choice]) -> Answer | None:
+        """The options of an input field of a workflow action."""
+        raise NotImplementedError
 
     def object_type(self, raw: str) -> str:
         """The plural name, whether the type is given by name, singular or type id."""

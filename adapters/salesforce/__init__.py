@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from adapters.salesforce.settings import SalesforceSettings
-    from connector.ports import Crm, Receiver
+    from connector.ports import Crm, Receiver, Shared
 
 
 def receiver(settings: SalesforceSettings) -> Receiver:
@@ -18,7 +18,12 @@ def receiver(settings: SalesforceSettings) -> Receiver:
     return SalesforceReceiver(settings)
 
 
-def crm(settings: SalesforceSettings, *, clock: Callable[[], datetime] | None = None) -> Crm:
+def crm(
+    settings: SalesforceSettings,
+    shared: Shared,  # noqa: ARG001 - each process logs in by itself
+    *,
+    clock: Callable[[], datetime] | None = None,
+) -> Crm:
     """Return the outbound half; ``clock`` gives aware UTC. Raises ``BadSettings``.
 
     Imported here only, since simple-salesforce costs 40 MB and the web process never needs it.

@@ -5,7 +5,7 @@ The only file that knows the library. None of its exceptions leaves it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -21,7 +21,16 @@ from adapters.salesforce import owners, records, transport
 from adapters.salesforce.auth import LogIn
 from adapters.salesforce.settings import SalesforceSettings
 from connector.errors import CrmAgain, CrmForbidden, CrmNever
-from connector.ports import Capabilities, CrmRecord, Outcome, OwnerWrite, Result
+from connector.model import Related
+from connector.ports import (
+    Capabilities,
+    CrmRecord,
+    CrmUser,
+    Outcome,
+    OwnerWrite,
+    Result,
+    Verdict,
+)
 
 _T = TypeVar("_T")
 
@@ -55,7 +64,13 @@ class SalesforceCrm:
         self._directory = owners.Directory(clock)
         self._fields: dict[str, tuple[str, ...]] = {}  # object types with hidden fields
 
-    def read_records(self, object_type: str, ids: Sequence[str]) -> Mapping[str, CrmRecord]:
+    def read_records(
+        self,
+        object_type: str,
+        ids: Sequence[str],
+        *,
+        fields: Collection[str] = (),  # noqa: ARG002 - one that is hidden fails the whole query
+    ) -> Mapping[str, CrmRecord]:
         """One query for all. An id that cannot be one of this object type is never sent."""
         records.check_object_type(object_type)
         asked = {
@@ -72,6 +87,18 @@ class SalesforceCrm:
             for raw, id18 in asked.items()
             if id18 in found
         }
+
+    def related(self, object_type: str, ids: Collection[str]) -> dict[str, Sequence[Related]]:  # noqa: ARG002
+        """Nothing: see ``capabilities``."""
+        return {}
+
+    def people(self, owner_ids: Collection[str] | None = None) -> dict[str, CrmUser]:  # noqa: ARG002
+        """Nobody: see ``capabilities``."""
+        return {}
+
+    def tell(self, callback_id: str, verdict: Verdict) -> None:  # noqa: ARG002
+        """No workflow of Salesforce waits for a verdict."""
+        raise CrmNever("Salesforce takes no callbacks.")
 
     def write_owners(self, object_type: str, writes: Sequence[OwnerWrite]) -> list[Outcome]:
         """One collections update, preceded by at most one look at the new owners."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from urllib.parse import unquote_to_bytes
 from xml.etree.ElementTree import Element, ParseError
@@ -24,7 +24,7 @@ from adapters.salesforce.addresses import is_loopback
 from adapters.salesforce.settings import SalesforceSettings
 from connector.errors import BadSettings, WebhookRefused
 from connector.model import EventKind, LeadEvent
-from connector.ports import Answer, Delivery
+from connector.ports import Answer, Choice, Delivery, Received
 
 _SOAP = "{http://schemas.xmlsoap.org/soap/envelope/}"
 _OUTBOUND = "{http://soap.sforce.com/2005/09/outbound}"
@@ -88,8 +88,8 @@ class SalesforceReceiver:
                 status=401,
             )
 
-    def parse(self, delivery: Delivery) -> list[LeadEvent]:
-        """Read the notifications of one outbound message, in its order."""
+    def parse(self, delivery: Delivery) -> Received:
+        """Read the notifications of one outbound message, in its order; answered by the Ack."""
         media_type = delivery.headers.get("content-type", "").partition(";")[0].strip().lower()
         if media_type not in ("text/xml", "application/xml"):
             raise WebhookRefused(
@@ -100,11 +100,13 @@ class SalesforceReceiver:
         found = notifications.findall(f"{_OUTBOUND}Notification")
         if not found:
             raise _broken("It holds no Notification.")
-        return [self._event(notification) for notification in found]
+        return Received(
+            events=[self._event(notification) for notification in found],
+            answer=Answer(status=200, body=ACK, content_type=_SOAP_TYPE),
+        )
 
-    def accepted(self) -> Answer:
-        """The Ack envelope, from its first byte."""
-        return Answer(status=200, body=ACK, content_type=_SOAP_TYPE)
+    def choices(self, delivery: Delivery, pools: Sequence[Choice]) -> None:
+        """None: Salesforce asks for no pools."""
 
     def object_type(self, raw: str) -> str:
         """The API name, which Salesforce takes in any case; an unknown one stays as it is."""

@@ -14,6 +14,7 @@ from connector.model.leads import (
     Lead,
     LeadEvent,
     Record,
+    Related,
     Route,
     Skip,
     StickyCheck,
@@ -22,6 +23,7 @@ from connector.model.leads import (
 )
 from connector.model.people import (
     Absence,
+    Availability,
     Board,
     Member,
     Policies,
@@ -57,6 +59,7 @@ from connector.model.words import (
 __all__ = [
     "Absence",
     "Assignment",
+    "Availability",
     "Board",
     "Candidate",
     "Decision",
@@ -79,6 +82,7 @@ __all__ = [
     "Reason",
     "Record",
     "RejectPolicy",
+    "Related",
     "ReturnPolicy",
     "Route",
     "Scope",

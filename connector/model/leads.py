@@ -53,12 +53,25 @@ class ExistingOwner:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Related:
+    """A record of the lead's person or company, as the CRM links them."""
+
+    step: StickyStep  # PERSON or COMPANY
+    object_type: str
+    id: str
+    name: str | None = None
+    owner_id: str | None = None  # None when empty
+    owner_stays: bool = False  # the owner is a real, active person of the CRM
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """Whom one sticky step found in the history."""
+    """Whom one sticky step found: in the CRM, else in the history."""
 
     step: StickyStep
     user: User | None
     found: str  # a phrase: "had lead_7 of the same e-mail", "this company is new"
+    binds: bool = False  # whatever the pool's sticky policy; uses no turn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +92,10 @@ class Lead:
     excluded: Mapping[str, SkipReason] = field(default_factory=dict)  # user id -> why not them
     fallback_from: str | None = None  # id of the pool where nobody could take it
     replaces: tuple[str, ...] = ()  # owner ids of ours in the CRM that may be written over
+    related: tuple[Related, ...] = ()  # what the CRM links it to
+    asked_pool: str | None = None  # name or id of the pool that a workflow asks for
+    heir_of: Record | None = None  # the merged record whose user, ``heir``, it takes over
+    heir: User | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -215,5 +232,7 @@ class LeadEvent:
     occurred_at: datetime | None = None
     owner_id: str | None = None  # the owner the event names; "" says it was cleared
     account: str | None = None  # the CRM account that sent it, where that is not checked yet
+    merged_ids: tuple[str, ...] = ()  # records that this one took over: dead from now on
+    pool: str | None = None  # name or id of the pool that a workflow asks for
     ignored: str | None = None  # a machine word: why this event means nothing to us
     payload: Mapping[str, Any] = field(default_factory=dict)  # as it came, without secrets

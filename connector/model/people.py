@@ -45,6 +45,16 @@ class Absence:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Availability:
+    """When a user can take leads, as one CRM tells it."""
+
+    status: Presence = Presence.AVAILABLE
+    time_zone: str | None = None  # IANA name; None: not told
+    working_hours: tuple[WorkingHours, ...] = ()  # none: not told
+    absences: tuple[Absence, ...] = ()  # out of office, by start
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class User:
     """A sales rep."""
 
@@ -60,6 +70,8 @@ class User:
     daily_quota: int | None = None  # over all pools; 0 is none a day, None is no limit
     owners: Mapping[str, str] = field(default_factory=dict)  # connection -> owner id there
     refused_by: frozenset[str] = frozenset()  # connections whose CRM calls this owner inactive
+    # What each CRM tells, by connection: away anywhere is away; hours and zone only fill gaps here.
+    reported: Mapping[str, Availability] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

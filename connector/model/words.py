@@ -165,6 +165,9 @@ class EventKind(StrEnum):
     CREATED = "created"
     CHANGED = "changed"
     OWNER_CHANGED = "owner_changed"
+    LINKED = "linked"  # to another record, or no longer
+    MERGED = "merged"  # others were merged into it
+    DELETED = "deleted"
     OTHER = "other"  # nothing that concerns an owner; stored as ignored
 
 

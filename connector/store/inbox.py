@@ -39,6 +39,8 @@ def add(session: Session, connection: str, events: Sequence[LeadEvent], now: dat
             "occurred_at": event.occurred_at,
             "owner_id": event.owner_id,
             "account": event.account,
+            "merged_ids": list(event.merged_ids) or None,
+            "pool": event.pool,
             "payload": dict(event.payload),
             "received_at": now,
             "status": "ignored" if event.ignored else "ready",
@@ -138,6 +140,8 @@ def _item(row: Row[Any]) -> InboxItem:
         occurred_at=row.occurred_at,
         owner_id=row.owner_id,
         account=row.account,
+        merged_ids=tuple(row.merged_ids or ()),
+        pool=row.pool,
         payload=row.payload,
     )
     return InboxItem(

@@ -63,7 +63,8 @@ def _take_in(connection: str, receiver: Receiver) -> Answer:
     )
     now = current().clock()
     receiver.verify(delivery, now)
-    events = receiver.parse(delivery)
+    received = receiver.parse(delivery)
+    events = received.events
     try:
         with writing() as session:
             new = inbox.add(session, connection, events, now)
@@ -71,7 +72,7 @@ def _take_in(connection: str, receiver: Receiver) -> Answer:
         log.error(error.code, detail=error.message)
         raise WebhookRefused(problems.STORE_LOST, code=error.code, status=503) from error
     log.info("webhook_stored", connection=connection, events=len(events), new=new)
-    return receiver.accepted()
+    return received.answer
 
 
 def target() -> str:

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from connector.errors import CrmAgain, CrmError, CrmForbidden
-from connector.ports import Capabilities, CrmRecord, Outcome, OwnerWrite, Result
+from connector.model import Related
+from connector.ports import (
+    Capabilities,
+    CrmRecord,
+    CrmUser,
+    Outcome,
+    OwnerWrite,
+    Result,
+    Verdict,
+)
 
 
 @dataclass
@@ -20,7 +29,7 @@ class MemoryCrm:
     """Keeps records; refuses, loses or fails what ``script`` says; counts its calls."""
 
     def __init__(self, *, limit: int = 100) -> None:
-        self.capabilities = Capabilities(read_batch=limit, write_batch=limit)
+        self.capabilities = Capabilities(read_batch=limit, write_batch=limit, related=True)
         self.rows: dict[str, Row] = {}
         self.inactive: set[str] = set()  # owner ids
         self.refuse: dict[str, Outcome] = {}  # record id -> what a write comes to
@@ -32,6 +41,12 @@ class MemoryCrm:
         self.reads: list[list[str]] = []
         self.writes: list[list[OwnerWrite]] = []
         self.account: str | None = None
+        self.links: dict[str, Sequence[Related]] = {}  # record id -> what it is linked to
+        self.looked_up: list[list[str]] = []
+        self.users: dict[str, CrmUser] = {}
+        self.directory_reads = 0
+        self.told: list[tuple[str, Verdict]] = []
+        self.tell_errors: list[CrmError | None] = []
         self.closed: set[str] = set()  # object types without permission
 
     def create(self, *ids: str, owner: str | None = None, **attributes: str) -> None:
@@ -44,7 +59,9 @@ class MemoryCrm:
     def account_id(self) -> str | None:
         return self.account
 
-    def read_records(self, object_type: str, ids: Sequence[str]) -> Mapping[str, CrmRecord]:
+    def read_records(
+        self, object_type: str, ids: Sequence[str], *, fields: Collection[str] = ()
+    ) -> Mapping[str, CrmRecord]:
         self.reads.append(list(ids))
         self._check_permission(object_type)
         self._fail(self.read_errors, ids)
@@ -60,6 +77,20 @@ class MemoryCrm:
             self.lose_replies -= 1
             raise CrmAgain("the connection dropped before the answer")
         return outcomes
+
+    def related(self, object_type: str, ids: Collection[str]) -> Mapping[str, Sequence[Related]]:
+        self.looked_up.append(list(ids))
+        return {one: self.links[one] for one in ids if one in self.links}
+
+    def people(self, owner_ids: Collection[str] | None = None) -> Mapping[str, CrmUser]:
+        self.directory_reads += 1
+        wanted = self.users if owner_ids is None else set(owner_ids) & self.users.keys()
+        return {one: self.users[one] for one in wanted}
+
+    def tell(self, callback_id: str, verdict: Verdict) -> None:
+        if self.tell_errors and (error := self.tell_errors.pop(0)):
+            raise error
+        self.told.append((callback_id, verdict))
 
     def close(self) -> None:
         pass

@@ -56,7 +56,22 @@ user_owners = Table(
     Column("user_id", ForeignKey("users.id"), nullable=False),
     Column("connection", Words, nullable=False),
     Column("owner_id", Words, nullable=False),
-    Column("refused", Boolean, nullable=False, server_default=false()),
+    Column("refused", Boolean, nullable=False, server_default=false()),  # by the answer to a write
+    Column("unlisted", Boolean, nullable=False, server_default=false()),  # by the CRM's directory
     PrimaryKeyConstraint("user_id", "connection"),
     UniqueConstraint("connection", "owner_id"),
+)
+
+user_availability = Table(
+    "user_availability",
+    metadata,
+    Column("user_id", ForeignKey("users.id"), nullable=False),
+    Column("connection", Words, nullable=False),
+    Column("status", Words, nullable=False),
+    Column("time_zone", Words),
+    Column("working_hours", JSON(none_as_null=True)),  # null: not told
+    Column("out_of_office", JSON(none_as_null=True)),  # null: never
+    Column("read_at", Moment, nullable=False),
+    PrimaryKeyConstraint("user_id", "connection"),
+    one_of("status", Presence),
 )

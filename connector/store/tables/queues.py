@@ -29,6 +29,8 @@ inbox = Table(
     Column("occurred_at", Moment),
     Column("owner_id", Words),
     Column("account", Words),
+    Column("merged_ids", JSON(none_as_null=True)),  # records that this one took over
+    Column("pool", Words),  # name or id of the pool that a workflow asks for
     Column("payload", JSON, nullable=False),
     Column("received_at", Moment, nullable=False),
     Column("status", Words, nullable=False),
@@ -86,7 +88,31 @@ lanes = Table(
     Column("paused_until", Moment),
     Column("pause_reason", Words),
     Column("probes", Integer, nullable=False, server_default=text("0")),
+    Column("directory_due_at", Moment),  # null: the CRM's users were never read
     CheckConstraint("(lease_until IS NULL) = (leased_by IS NULL)", name="lease_is_whole"),
     in_range("fence", ">= 0"),
     in_range("probes", ">= 0"),
+)
+
+callbacks = Table(
+    "callbacks",
+    metadata,
+    Column("id", Number, primary_key=True),
+    Column("connection", Words, nullable=False),
+    Column("callback_id", Words, nullable=False),
+    Column("object_type", Words, nullable=False),
+    Column("record_id", Words, nullable=False),
+    Column("status", Words, nullable=False),
+    Column("answer", JSON(none_as_null=True)),  # what the workflow was told, once it was told
+    Column("attempts", Integer, nullable=False, server_default=text("0")),
+    Column("failing_since", Moment),
+    Column("due_at", Moment, nullable=False),
+    Column("last_error", Words),
+    Column("created_at", Moment, nullable=False),
+    Column("expires_at", Moment, nullable=False),
+    UniqueConstraint("connection", "callback_id"),
+    one_of("status", ("waiting", "answered", "dead", "expired")),
+    in_range("attempts", ">= 0"),
+    index("ix_callbacks_waiting", "connection", "id", where="status = 'waiting'"),
+    sqlite_autoincrement=True,
 )

@@ -12,6 +12,7 @@ import pytest
 
 from adapters.hubspot.portal import HubSpotCrm
 from adapters.hubspot.settings import HubSpotSettings
+from tests.alone import Alone
 
 TOKEN = "pat-secret-0001"
 
@@ -166,7 +167,7 @@ def connect(clock):
             "public_url": "https://connector.example.test",
             "base_url": url,
         }
-        made.append(HubSpotCrm(HubSpotSettings(**(values | changes)), clock=clock))
+        made.append(HubSpotCrm(HubSpotSettings(**(values | changes)), Alone(), clock=clock))
         return made[-1]
 
     yield make

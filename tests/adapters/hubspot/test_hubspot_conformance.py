@@ -297,7 +297,7 @@ def test_what_happens_in_the_portal_arrives_signed_and_readable(sandbox, owner, 
     )
 
     receiver.verify(delivery, now)
-    read = receiver.parse(delivery)
+    read = receiver.parse(delivery).events
 
     seen = [(one.kind.value, one.record_id, one.owner_id) for one in read if not one.ignored]
     assert seen == [

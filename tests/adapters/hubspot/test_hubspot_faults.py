@@ -21,6 +21,7 @@ from connector.errors import (
     CrmUnreachable,
 )
 from connector.ports import OwnerWrite
+from tests.alone import Alone
 
 TOKEN = "pat-secret-0001"  # as the fixture gives it
 GOOD = {"results": [{"id": "1", "properties": {}}]}
@@ -457,7 +458,7 @@ def test_the_token_is_in_no_error_no_log_and_no_repr(answers, crm, caplog):
 @pytest.mark.parametrize("token", ["", " ", "a b", "tok\nen", "tök", "token\r\nX: 1"], ids=ascii)
 def test_a_token_that_cannot_be_sent_is_a_bad_setting_and_not_quoted(token):
     with pytest.raises(BadSettings) as caught:
-        hubspot.crm(settings(access_token=token))
+        hubspot.crm(settings(access_token=token), Alone())
 
     assert not token.strip() or token not in caught.value.message
 
@@ -469,7 +470,7 @@ def test_a_token_that_cannot_be_sent_is_a_bad_setting_and_not_quoted(token):
 )
 def test_a_setting_that_cannot_work_does_not_start(changes):
     with pytest.raises(BadSettings):
-        hubspot.crm(settings(**changes))
+        hubspot.crm(settings(**changes), Alone())
 
 
 def settings(**changes):
@@ -483,7 +484,7 @@ def settings(**changes):
 
 
 def test_a_connection_may_be_made_more_than_once():
-    first, second = hubspot.crm(settings()), hubspot.crm(settings())
+    first, second = hubspot.crm(settings(), Alone()), hubspot.crm(settings(), Alone())
 
     assert first is not second
 

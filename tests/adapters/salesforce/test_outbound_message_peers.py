@@ -54,8 +54,9 @@ class Listener:
         )
         try:
             self.receiver.verify(delivery, NOW)
-            self.events += self.receiver.parse(delivery)
-            answer = self.receiver.accepted()
+            received = self.receiver.parse(delivery)
+            self.events += received.events
+            answer = received.answer
         except WebhookRefused as refusal:
             refused = self.receiver.refused(refusal)
             assert refused is not None

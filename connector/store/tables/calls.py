@@ -1,0 +1,43 @@
+"""Tables of what all processes share of the calls to a CRM: pace, limits left, OAuth tokens."""
+
+from __future__ import annotations
+
+from sqlalchemy import CheckConstraint, Column, Float, Integer, PrimaryKeyConstraint, Table
+
+from connector.store.columns import Moment, Words
+from connector.store.tables.rules import in_range, metadata
+
+call_buckets = Table(
+    "call_buckets",
+    metadata,
+    Column("connection", Words, nullable=False),
+    Column("name", Words, nullable=False),  # "calls", "search"
+    Column("tokens", Float, nullable=False),  # how many calls may be made at ``filled_at``
+    Column("filled_at", Moment, nullable=False),
+    PrimaryKeyConstraint("connection", "name"),
+)
+
+call_limits = Table(
+    "call_limits",
+    metadata,
+    Column("connection", Words, nullable=False),
+    Column("name", Words, nullable=False),  # "ten_secondly", "daily"
+    Column("most", Integer, nullable=False),
+    Column("left", Integer, nullable=False),
+    Column("told_at", Moment, nullable=False),
+    PrimaryKeyConstraint("connection", "name"),
+    in_range("most", ">= 0"),
+)
+
+crm_tokens = Table(
+    "crm_tokens",
+    metadata,
+    Column("connection", Words, primary_key=True),
+    Column("access_token", Words),  # encrypted, as is the next
+    Column("refresh_token", Words, nullable=False),
+    Column("expires_at", Moment),
+    Column("lease_until", Moment),  # somebody fetches a new one until then
+    Column("leased_by", Words),
+    CheckConstraint("(lease_until IS NULL) = (leased_by IS NULL)", name="lease_is_whole"),
+    CheckConstraint("(access_token IS NULL) = (expires_at IS NULL)", name="access_is_whole"),
+)

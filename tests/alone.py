@@ -1,0 +1,36 @@
+"""What a connection shares with other processes, when there are none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from connector.errors import CrmPaced
+from connector.ports import Grant, Limit
+
+
+@dataclass
+class Alone:
+    """Lets every call pass and notes it; keeps one OAuth token in memory."""
+
+    admitted: list[str] = field(default_factory=list)  # the bucket of each call
+    limits: list[Limit] = field(default_factory=list)  # as told last
+    paused: CrmPaced | None = None
+    token: str | None = None
+    refresh_token: str | None = None
+
+    def admit(self, bucket: str, *, burst: float, per_second: float) -> None:
+        if self.paused:
+            raise self.paused
+        self.admitted.append(bucket)
+
+    def note_limits(self, limits: Sequence[Limit]) -> None:
+        self.limits = list(limits)
+
+    def access_token(
+        self, renew: Callable[[str | None], Grant], *, rejected: str | None = None
+    ) -> str:
+        if self.token is None or self.token == rejected:
+            grant = renew(self.refresh_token)
+            self.token, self.refresh_token = grant.access_token, grant.refresh_token
+        return self.token
