@@ -12,6 +12,7 @@ import pytest
 
 from adapters.hubspot.portal import HubSpotCrm
 from adapters.hubspot.settings import HubSpotSettings
+from connector.ports import Grant
 from tests.alone import Alone
 
 TOKEN = "pat-secret-0001"
@@ -155,7 +156,36 @@ def clock():
 
 
 @pytest.fixture
-def connect(clock):
+def shared():
+    return Alone()
+
+
+class Renewal:
+    """Hands out token after token and notes what it was asked with."""
+
+    def __init__(self):
+        self.asked = []
+        self.error = None
+
+    def __call__(self, refresh_token):
+        self.asked.append(refresh_token)
+        if self.error:
+            raise self.error
+        number = len(self.asked)
+        return Grant(
+            access_token=f"secret-access-{number}",
+            refresh_token=f"secret-refresh-{number}",
+            seconds=1800,
+        )
+
+
+@pytest.fixture
+def renew():
+    return Renewal()
+
+
+@pytest.fixture
+def connect(clock, shared, renew):
     """``connect(url, **settings)`` gives a Crm that is closed at the end."""
     made = []
 
@@ -167,7 +197,8 @@ def connect(clock):
             "public_url": "https://connector.example.test",
             "base_url": url,
         }
-        made.append(HubSpotCrm(HubSpotSettings(**(values | changes)), Alone(), clock=clock))
+        settings = HubSpotSettings(**(values | changes))
+        made.append(HubSpotCrm(settings, shared, renew=renew, clock=clock))
         return made[-1]
 
     yield make
