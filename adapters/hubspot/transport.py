@@ -57,7 +57,8 @@ class Transport:
         self._library: Any = _Library(configuration)  # type: ignore[no-untyped-call]
         self._library.user_agent = "leadrota"
         self._pool: Any = self._library.rest_client.pool_manager
-        self._library.rest_client.pool_manager = _Pool(self._pool, clock=clock, note=note)
+        pool: Any = _Pool(self._pool, clock=clock, note=note)
+        self._library.rest_client.pool_manager = pool
 
     def send(
         self,

@@ -336,7 +336,7 @@ def test_settings_that_can_never_log_in_stop_the_start(
     make_settings: Settings, given: dict[str, Any]
 ) -> None:
     with pytest.raises(BadSettings) as bad:
-        crm(make_settings(**given))
+        crm(make_settings(**given), Alone())
     assert "s3cret" not in str(bad.value)
 
 
