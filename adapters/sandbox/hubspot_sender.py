@@ -23,8 +23,8 @@ from urllib.parse import urlsplit
 import urllib3
 
 from adapters.sandbox.hubspot import HubSpotSandbox
+from adapters.sandbox.hubspot_changes import Change, ChangeKind, Source
 from adapters.sandbox.hubspot_events import event, signed_headers
-from adapters.sandbox.hubspot_portal import Change, ChangeKind, Source
 
 BATCH = 100
 PARALLEL = 10
