@@ -47,7 +47,9 @@ def read(values: Mapping[str, Any]) -> tuple[Availability, int]:
 
 
 def _entries(value: Any) -> list[Any]:
-    if isinstance(value, str) and value.strip():
+    if isinstance(value, str):
+        if not value.strip():
+            return []
         try:
             value = json.loads(value)
         except (ValueError, RecursionError):

@@ -136,8 +136,8 @@ class HubSpotCrm:
             return users.Availabilities()
         if read.unreadable:
             self.availability_problem = (
-                f"{read.unreadable} entries of working hours, out-of-office times and time zones"
-                " of HubSpot's users make no sense and are left out."
+                "Some working hours, out-of-office times or time zones of HubSpot's users make no"
+                f" sense and are left out: {read.unreadable}."
             )
         return read
 

@@ -37,6 +37,7 @@ class Answers:
     over: threading.Event = field(default_factory=threading.Event)
     _queue: deque = field(default_factory=deque)
     _owners: list | None = None
+    _replies: list = field(default_factory=list)
 
     def say(self, status=200, body=None, **headers):
         """Queue an answer; ``body`` is JSON, or bytes as they are.
@@ -52,11 +53,19 @@ class Answers:
         """Answer the list of owners with these, whenever it is asked for."""
         self._owners = [{"id": owner_id, "type": "PERSON"} for owner_id in owner_ids]
 
+    def answer(self, part, reply):
+        """Answer every path that holds ``part`` with ``reply(request)``: a status and its JSON."""
+        self._replies.append((part, reply))
+
     def next(self, request):
         """What to answer now."""
         self.requests.append(request)
         if "/owners" in request.path and self._owners is not None:
             return 200, json.dumps({"results": self._owners}).encode(), {}
+        for part, reply in self._replies:
+            if part in request.path:
+                status, body = reply(request)
+                return status, json.dumps(body).encode(), {}
         return self._queue.popleft() if self._queue else (599, b"not told", {})
 
     def paths(self, part=""):
