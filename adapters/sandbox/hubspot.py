@@ -72,6 +72,7 @@ class HubSpotSandbox(Screen):
         "daily_limit",
         "unlinked_as",
         "out_of_office_unit",
+        "index_lag",
         "takes_static_token",
         "rotate_refresh_token",
     }
@@ -108,6 +109,7 @@ class HubSpotSandbox(Screen):
         self.tokens = Tokens(lambda: self.clock(), self.rules)
         self.callbacks = Callbacks(lambda: self.clock(), self.rules)
         self.unlinked_as: Literal["absent", "error"] = "absent"
+        self.index_lag = 0.0  # seconds until a search knows of a change
         self.takes_static_token = True
         self.rotate_refresh_token = False
         self.ten_secondly_limit: int | None = 190  # of a private app, Professional
@@ -229,7 +231,8 @@ class HubSpotSandbox(Screen):
         now = self.clock()
         with self.lock:
             policy = self._limits.count(now, pool, sizes)
-            if policy is None or "rate_limit" not in self.rules:
+            rule = "search_pace" if policy == "SECONDLY" else "rate_limit"
+            if policy is None or rule not in self.rules:
                 return None
             wait = self._limits.seconds_to_wait(policy, pool, now)
         headers = {"Retry-After": str(wait)} if self.retry_after else {}

@@ -1,30 +1,15 @@
-"""Webhook events of HubSpot apps as they go over the wire, and how such a request is signed.
-
-Written from HubSpot's published description alone, so that it can catch a mistake in the adapter.
-"""
+"""Webhook events of HubSpot apps as they go over the wire, and the headers that go with them."""
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import hmac
 from datetime import datetime
 from typing import Any, get_args
 
 from adapters.sandbox.hubspot_changes import Change, ChangeKind
 from adapters.sandbox.hubspot_schema import TYPE_IDS, singular
+from adapters.sandbox.hubspot_signatures import milliseconds, sign_v1, sign_v3
 
 CLASSIC_TYPES = frozenset({"contacts", "companies", "deals", "tickets"})
-# The only percent signs that HubSpot resolves before it signs an address.
-_DECODED = {
-    "%3A": ":", "%2F": "/", "%3F": "?", "%40": "@", "%21": "!", "%24": "$",
-    "%27": "'", "%28": "(", "%29": ")", "%2A": "*", "%2C": ",", "%3B": ";",
-}  # fmt: skip
-
-
-def milliseconds(at: datetime) -> int:
-    """A moment as HubSpot's events and headers tell it."""
-    return int(at.timestamp() * 1000)
 
 
 def event(
@@ -108,17 +93,9 @@ def _subscription(change: Change) -> int:
 
 def signed_headers(*, secret: str, url: str, body: bytes, at: datetime) -> dict[str, str]:
     """The headers of a POST of app events: the v1 signature and, beside it, v3."""
-    stamp = str(milliseconds(at))
-    decoded = url
-    for escape, character in _DECODED.items():
-        decoded = decoded.replace(escape, character).replace(escape.lower(), character)
-    signed = b"POST" + decoded.encode() + body + stamp.encode()
-    v3 = base64.b64encode(hmac.digest(secret.encode(), signed, "sha256")).decode()
     return {
         "Content-Type": "application/json",
         "User-Agent": "HubSpot Connect 2.0 (http://dev.hubspot.com/) - sandbox",
-        "X-HubSpot-Signature": hashlib.sha256(secret.encode() + body).hexdigest(),
-        "X-HubSpot-Signature-Version": "v1",
-        "X-HubSpot-Signature-v3": v3,
-        "X-HubSpot-Request-Timestamp": stamp,
+        **sign_v1(secret=secret, body=body),
+        **sign_v3(secret=secret, method="POST", url=url, body=body, at=at),
     }

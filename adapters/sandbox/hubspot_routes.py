@@ -12,6 +12,7 @@ from adapters.sandbox import (
     hubspot_lists,
     hubspot_oauth,
     hubspot_records,
+    hubspot_search,
 )
 from adapters.sandbox.wire import Handler
 
@@ -22,7 +23,7 @@ DATE_VERSIONS = frozenset({"2025-09", "2026-03", "2026-09", "2027-03-beta"})
 
 
 def add_routes(sandbox: HubSpotSandbox) -> None:
-    """Serve records, associations, owners, account details, tokens and callbacks."""
+    """Serve records, searches, associations, owners, account details, tokens and callbacks."""
     one = "/<object_type>/<record_id>"
     batch = "/<object_type>/batch"
     links = "/<from_type>/<to_type>/batch/read"
@@ -33,6 +34,7 @@ def add_routes(sandbox: HubSpotSandbox) -> None:
         ("PATCH", "v3", "objects", one, hubspot_records.update_one),
         ("POST", "v3", "objects", f"{batch}/read", hubspot_records.read_batch),
         ("POST", "v3", "objects", f"{batch}/update", hubspot_records.update_batch),
+        ("POST", "v3", "objects", "/<object_type>/search", hubspot_search.search),
         ("GET", "v3", "owners", "", hubspot_account.list_owners),
         ("GET", "v3", "owners", "/<owner_id>", hubspot_account.read_owner),
         ("POST", "v4", "associations", links, hubspot_associations.read_batch),

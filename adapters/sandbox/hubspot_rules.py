@@ -25,6 +25,14 @@ RULES = {
     "unknown_from": "a batch of associations reports ids that name no record",
     "one_primary": "a new primary association takes the place of the old",
     "record_pages": "a list of records comes page by page, ten at a time unless asked for more",
+    "search_length": "a search request has at most 3,000 characters",
+    "search_filters": "a search has at most 5 groups of at most 6 filters, 18 in all",
+    "search_page": "a search answers with at most 200 records at a time",
+    "search_end": "a search cannot be paged beyond 10,000 records",
+    "search_property": "filtering by a property that does not exist is 400",
+    "search_lower_case": "IN and NOT_IN compare with values in lower case",
+    "search_bin": "a search never finds deleted records",
+    "search_lag": "a search misses what changed within the index lag",
     "batch_order": "results do not come in the order of the inputs",
     "unknown_read_property": "asking for a property that does not exist leaves it out silently",
     "deleted": "a deleted record is not found",
@@ -62,6 +70,7 @@ RULES = {
     # limits
     "rate_limit": "calls beyond the ten-second or the daily limit are 429",
     "rate_headers": "answers tell what is left of both limits",
+    "search_pace": "searches beyond five a second are 429",
     "own_counters": "searches and batches of associations are outside the ten-second limit",
     "oauth_limits": "calls with OAuth tokens have a smaller limit, and none of the day",
 }

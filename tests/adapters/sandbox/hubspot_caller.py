@@ -64,6 +64,12 @@ class Caller:
         body = {"inputs": [{"id": one} for one in ids]}
         return self.post(f"{root}/{near}/{far}/batch/read", body)
 
+    def search(
+        self, groups: list, kind: str = "contacts", version: str = "v3", **changes: object
+    ) -> requests.Response:
+        body = {"filterGroups": groups, "sorts": [], "properties": [], "limit": 10, "after": "0"}
+        return self.post(f"{objects(version)}/{kind}/search", body | changes)
+
     def complete(self, callback_id: str, fields: Mapping) -> requests.Response:
         path = f"/automation/v4/actions/callbacks/{callback_id}/complete"
         return self.post(path, {"outputFields": fields})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hubspot_rows_accounts
 import hubspot_rows_links
 import hubspot_rows_records
+import hubspot_rows_search
 import pytest
 from hubspot_caller import serving
 from hubspot_rows import ROWS
@@ -12,7 +13,7 @@ from hubspot_rows import ROWS
 from adapters.sandbox.hubspot import HubSpotSandbox
 from adapters.sandbox.hubspot_rules import RULES
 
-WRITTEN_IN = (hubspot_rows_records, hubspot_rows_links, hubspot_rows_accounts)
+WRITTEN_IN = (hubspot_rows_records, hubspot_rows_links, hubspot_rows_accounts, hubspot_rows_search)
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.rule)
