@@ -20,6 +20,7 @@ from adapters.salesforce.settings import SalesforceSettings
 from adapters.sandbox.salesforce import SalesforceSandbox
 from connector.errors import BadSettings, CrmAgain, CrmError, CrmPaced, CrmUnreachable
 from connector.ports import OwnerWrite
+from tests.alone import Alone
 
 Connect = Callable[..., SalesforceCrm]
 Settings = Callable[..., SalesforceSettings]
