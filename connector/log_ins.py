@@ -25,6 +25,7 @@ class LogIns:
         self._tried: str | None = None  # the refresh token
         self._failure: CrmError | None = None  # how the last log-in ended
         self._count = 0
+        self._before = 0  # the last log-in was counted
         self._last: datetime | None = None
 
     def begin(
@@ -35,16 +36,20 @@ class LogIns:
         ``is_alive``: the access token has not ended yet.
         """
         was_refused = access_token is not None and access_token == self.refused
-        if refresh_token != self._tried or not (self._failure or was_refused):
+        if refresh_token != self._tried:
             self._count, self._failure = 0, None
         self._tried = refresh_token
+        is_in_vain = bool(self._failure or was_refused)
+        if not is_in_vain:
+            self._count = 0
         if self._count and was_refused and is_alive:
             return self._pointless()
         # A last log-in in the future is from before the clock was set back.
         recent = self._last is not None and timedelta() <= now - self._last < PAUSE
         if self._count >= MOST and recent:
             return self._failure or self._pointless()
-        self._count += 1
+        self._before = self._count
+        self._count += is_in_vain
         self._last = now
         return None
 
@@ -56,8 +61,9 @@ class LogIns:
         """The log-in gave none. Only a refusal counts: what may pass by itself is tried again."""
         if isinstance(error, CrmUnreachable) and error.code != NO_CONNECTION:
             self._failure = error
+            self._count = max(self._count, 1)
         else:
-            self._count -= 1
+            self._count = self._before
 
     def _pointless(self) -> CrmUnreachable:
         return CrmUnreachable(
