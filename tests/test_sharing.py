@@ -14,7 +14,7 @@ from sqlalchemy import insert, text
 from connector.errors import CrmPaced
 from connector.ports import Limit
 from connector.sharing import SharedByAll
-from connector.store import calls, lanes, tables
+from connector.store import figures, lanes, tables
 from connector.store.database import Database, connect
 
 ROOT = Path(__file__).parents[1]
@@ -217,8 +217,10 @@ def test_limits_that_cannot_be_noted_do_no_harm(unusable):
 
 
 def limits(database) -> dict[str, tuple[int, int]]:
+    """(most, left) by name."""
     with database.read() as session:
-        return {limit.name: (limit.most, limit.left) for _, limit in calls.limits_left(session)}
+        found = figures.limits(session)
+    return {name: (most, left) for (_, name), (left, most) in found.items()}
 
 
 def told(**left: int) -> list[Limit]:

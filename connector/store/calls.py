@@ -71,13 +71,5 @@ def note_limits(
     )
 
 
-def limits_left(session: Session) -> list[tuple[str, Limit]]:
-    """Each connection's limits as told last."""
-    rows = session.execute(
-        select(call_limits).order_by(call_limits.c.connection, call_limits.c.name)
-    )
-    return [(row.connection, Limit(name=row.name, most=row.most, left=row.left)) for row in rows]
-
-
 def _fitting(number: int) -> int:
     return min(max(number, 0), _LARGEST)
