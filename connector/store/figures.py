@@ -93,7 +93,7 @@ def pauses(session: Session, *, now: datetime) -> dict[str, float]:
 
 
 def limits(session: Session) -> dict[tuple[str, str], tuple[int, int]]:
-    """What the CRMs told of their limits last: (calls left, calls at most) by (connection, limit)."""
+    """What the CRMs told of their limits last, by (connection, limit): (calls left, at most)."""
     columns = call_limits.c
     rows = session.execute(
         select(columns.connection, columns.name, columns.left, columns.most).order_by(

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from contextlib import closing
-from datetime import UTC, datetime
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from sqlalchemy import text
 
+from adapters.hubspot import oauth
+from config import load
+from connector import wiring
 from connector.grants import Tokens
 from connector.store import schema
 from connector.store.database import connect
@@ -75,7 +77,7 @@ def test_a_code_becomes_tokens_that_all_processes_use(tmp_path, settings, databa
     tokens = Tokens(
         database,
         "hubspot",
-        clock=lambda: datetime.now(UTC),  # noqa: TID251
+        clock=wiring.utc_now,
         encryption_key=KEY,
     )
 
@@ -84,6 +86,19 @@ def test_a_code_becomes_tokens_that_all_processes_use(tmp_path, settings, databa
 
     assert tokens.access_token(nobody) == "access-1"
     assert len(endpoint.calls) == 1
+
+
+def test_what_was_connected_wins_over_the_refresh_token_in_the_settings(
+    tmp_path, settings, database
+):
+    old = {"HUBSPOT_REFRESH_TOKEN": "refresh-old"}
+
+    leadrota(tmp_path, "connect", "hubspot", "--code", "code-1", **settings, **old)
+
+    installed = load({"DATABASE_URL": str(database.engine.url), **settings, **old})
+    (hubspot,) = installed.connections
+    shared = wiring.shared(hubspot, database, installed, wiring.utc_now)
+    assert shared.access_token(oauth.renewal(hubspot)) == "access-1"
 
 
 def test_a_code_that_is_not_taken_ends_with_1_and_stores_nothing(tmp_path, settings, database):
