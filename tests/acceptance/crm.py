@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from adapters.sandbox.server import Sandbox
 from tests.acceptance.stage import Stage, hubspot_leads, salesforce_leads
 
+READS = "/contacts/batch/read|/query"  # of the leads themselves, whichever CRM
 
 @dataclass
 class Crm:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from connector.store.database import Database
-from tests.acceptance.crm import Crm
+from tests.acceptance.crm import READS, Crm
 from tests.acceptance.stage import Row, Stage, writes
 from tests.scenarios import invariants, stage
 from tests.scenarios.marks import plays
@@ -90,6 +90,7 @@ def test_creation_and_change_of_the_same_record_use_one_turn(crm: Crm) -> None:
         else:
             crm.tell([record_id])  # an update sends the same message once more
         crm.stage.work()
+        crm.stage.later(seconds=1)  # so that the pace of calls is kept
     rows = sales(crm)
     assert users(rows) == list("ABCDEF") * 2
     assert crm.users_of(ids) == users(rows)
@@ -204,7 +205,7 @@ def test_a_person_who_is_faster_than_the_write_wins_and_the_turn_comes_back(crm:
     record_id = new_lead(crm)
     status = 429 if crm.name == "hubspot" else 503
     crm.sandbox.faults.add(
-        "/batch/read|/query", after=1, status=status, headers={"Retry-After": "5"}, body={}
+        READS, after=1, status=status, headers={"Retry-After": "5"}, body={}
     )
     arrive(crm, record_id)
     crm.set_owner(record_id, crm.owner("C"))
