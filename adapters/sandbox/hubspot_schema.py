@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
+OWN_TYPE = "2-12345"  # an object type that the account made itself; its id is its name too
 # Type ids and names as HubSpot's guide to the CRM lists them; paths take either.
 TYPE_IDS = {
     "contacts": "0-1",
@@ -14,8 +15,12 @@ TYPE_IDS = {
     "meetings": "0-47",
     "users": "0-115",
     "leads": "0-136",
+    OWN_TYPE: OWN_TYPE,
 }
-_SINGULARS = {name: "COMPANY" if name == "companies" else name[:-1].upper() for name in TYPE_IDS}
+_SINGULARS = {name: name[:-1].upper() for name in TYPE_IDS} | {
+    "companies": "COMPANY",
+    OWN_TYPE: OWN_TYPE,
+}
 _NAMES = {type_id: name for name, type_id in TYPE_IDS.items()}
 # What exists in every portal, for any type; creating a record adds what it names.
 KNOWN_PROPERTIES = frozenset(
@@ -82,7 +87,7 @@ def modified_property(object_type: str) -> str:
 
 def created_property(object_type: str) -> str:
     """The property that says when a record was created."""
-    prefixed = ("leads", "users", "tasks", "meetings")
+    prefixed = ("leads", "users", "tasks", "meetings", OWN_TYPE)
     return "hs_createdate" if object_type in prefixed else "createdate"
 
 

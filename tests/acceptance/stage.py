@@ -39,12 +39,14 @@ Row = dict[str, Any]
 
 
 class Clock:
-    """Stands still until it is told to move."""
+    """Stands still until it is told to move, or moves by ``tick`` whenever it is looked at."""
 
     def __init__(self, now: datetime) -> None:
         self.now = now
+        self.tick = timedelta()
 
     def __call__(self) -> datetime:
+        self.now += self.tick
         return self.now
 
 
