@@ -63,7 +63,7 @@ class Api:
             method, f"{self.url}{path}", json=body, params=query, timeout=30
         )
         assert answer.ok, f"{method} {path}: {answer.status_code} {answer.text}"
-        return answer.json()
+        return answer.json() if answer.content else None
 
     def is_ready(self) -> bool:
         try:
