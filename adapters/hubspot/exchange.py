@@ -81,6 +81,7 @@ class Exchange:
         self._shared = shared
         self._renew = renew
         self._zone = zone
+        self._zone_is_known = False  # or was asked for in vain
         self._pace = Pace(shared)
         self._transport = Transport(settings.base_url, clock=clock, note=self._pace.note)
 
@@ -117,7 +118,9 @@ class Exchange:
             if left < least:
                 raise CrmAgain("There was no time left to ask HubSpot.")
             connect = min(CONNECT_SECONDS, left / 3)
-            return self._with(token, request, (connect, min(longest, left - connect)))
+            answer = self._with(token, request, (connect, min(longest, left - connect)))
+            self._prepare(request)
+            return answer
 
         try:
             try:
@@ -129,6 +132,12 @@ class Exchange:
             return once(rejected)
         except Refusal as refusal:
             raise self._refused(request, refusal) from None
+
+    def _prepare(self, request: Request) -> None:
+        """Ask when the day ends while HubSpot still answers; over its limit it would not."""
+        if self._pace.day_is_nearly_used and not self._zone_is_known and not request.is_for_zone:
+            self._zone_is_known = True
+            self._zone()
 
     def _token(self, errand: Errand, rejected: str | None) -> str:
         if self._given_token:

@@ -22,6 +22,7 @@ class Bucket(StrEnum):
 
 _LEAST = 100  # calls in ten seconds that any app may make; until told better
 _SECONDS = 10.0
+_FEW = 100  # calls left of a day; a twentieth of a larger limit
 # Burst and calls a second: with both in full, 4 of 5 and 90 of 100 are used.
 _FIXED = {Bucket.SEARCH: (2.0, 2.0), Bucket.ASSOCIATIONS: (40.0, 5.0)}
 
@@ -32,6 +33,7 @@ class Pace:
     def __init__(self, shared: Shared) -> None:
         self._shared = shared
         self._told = (_LEAST, _SECONDS)
+        self.day_is_nearly_used = False
 
     def admit(self, bucket: Bucket) -> None:
         """Return when a call may go out, with a tenth of the limit to spare for other programs.
@@ -49,7 +51,10 @@ class Pace:
             milliseconds = _number(headers, "Interval-Milliseconds") or int(_SECONDS * 1000)
             self._told = (most, milliseconds / 1000)
             limits += _limit("ten_secondly", most, _number(headers, "Remaining"))
-        limits += _limit("daily", _number(headers, "Daily"), _number(headers, "Daily-Remaining"))
+        day = _limit("daily", _number(headers, "Daily"), _number(headers, "Daily-Remaining"))
+        for limit in day:
+            self.day_is_nearly_used = limit.left <= max(_FEW, limit.most // 20)
+        limits += day
         if limits:
             self._shared.note_limits(limits)
 

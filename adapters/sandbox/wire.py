@@ -94,5 +94,10 @@ class KeptAlive(WSGIRequestHandler):
         if self.command != "HEAD":
             self.wfile.write(body)
 
+    def date_time_string(self, timestamp: float | None = None) -> str:
+        """The ``Date`` of an answer, by the sandbox's own clock."""
+        sandbox: Sandbox = self.server.app  # type: ignore[assignment]
+        return super().date_time_string(timestamp or sandbox.clock().timestamp())
+
     def log(self, *args: Any) -> None:
         """Say nothing: the calls are in ``Sandbox.calls``."""
