@@ -39,10 +39,10 @@ class WaitingRoom:
             return None
 
     def _work(self, work: Callable[[], T | None], answer: SimpleQueue[T | None]) -> None:
+        outcome = None
         try:
-            answer.put(work())
+            outcome = work()
         except Exception:
             log.exception("work_failed")  # what was asked is stored, and the worker goes on with it
-            answer.put(None)
-        finally:
-            self._seats.release()
+        self._seats.release()
+        answer.put(outcome)
