@@ -10,6 +10,7 @@ from adapters.hubspot.settings import HubSpotSettings
 from connector.errors import CrmAgain, CrmPaced, CrmUnreachable
 from tests.oauth import CLIENT, TokenEndpoint
 
+TOO_LONG = {"access_token": "a", "expires_in": 1800, "padding": "x" * 70_000}
 SECRETS = ("refresh-0", "client-secret-1", "code-1")
 
 
@@ -146,9 +147,9 @@ def test_a_limit_is_a_pause(endpoint, settings):
         {"drop": "after"},
         {"truncate": True},
         {"status": 200, "body": "<html></html>"},
-        {"status": 200, "body": b"x" * 70_000},
+        {"status": 200, "body": TOO_LONG},
     ],
-    ids=str,
+    ids=lambda fault: str(fault)[:40],
 )
 def test_what_may_pass_by_itself_is_tried_again(endpoint, settings, fault):
     endpoint.faults.add("/oauth/", **fault)
