@@ -12,10 +12,18 @@ from datetime import datetime, timedelta
 
 from connector import edits, setbacks, verdicts
 from connector.errors import CrmError, CrmForbidden, CrmNever, CrmPaced, CrmUnreachable
-from connector.model import Assignment, ExistingOwner, Skip, SkipReason
+from connector.model import (
+    Assignment,
+    EventKind,
+    ExistingOwner,
+    LeadEvent,
+    Record,
+    Skip,
+    SkipReason,
+)
 from connector.ports import Crm, CrmRecord, Outcome, OwnerWrite, Result
 from connector.reading import read_each
-from connector.store import assignments, outbox, pools, users
+from connector.store import assignments, inbox, outbox, pools, users
 from connector.store.database import Database, Session
 from connector.store.lanes import Claim
 from connector.store.outbox import OutboxItem
@@ -35,6 +43,7 @@ class Settled:
     again: list[tuple[OutboxItem, Outcome]] = field(default_factory=list)
     closed: list[tuple[OutboxItem, Outcome]] = field(default_factory=list)  # no permission
     untried: list[OutboxItem] = field(default_factory=list)
+    merged: list[tuple[OutboxItem, str]] = field(default_factory=list)  # with the survivor's id
     leavers: list[OutboxItem] = field(default_factory=list)  # their user was switched off meanwhile
     pause: CrmError | None = None
 
@@ -118,7 +127,9 @@ def _compare(
     to_write: list[OutboxItem] = []
     for item in items:
         seen = records.get(item.record_id)
-        if seen is None or (seen.survivor_id and seen.survivor_id != item.record_id):
+        if seen and seen.survivor_id and seen.survivor_id != item.record_id:
+            settled.merged.append((item, seen.survivor_id))
+        elif seen is None:
             gone = Outcome(
                 record_id=item.record_id,
                 result=Result.NEVER,
@@ -173,6 +184,7 @@ def _record(
         row = rows.get(item.assignment_id)
         if row and outcome.code == GONE:
             verdicts.return_turn(session, row, now=now)
+    _follow_merges(session, connection, settled.merged, now)
     outbox.settle_done(session, settled.done, now)
     outbox.kill(session, {i: (o.code or "refused", o.message) for i, o in settled.never}, now)
     outbox.give_back(session, settled.untried)
@@ -181,6 +193,28 @@ def _record(
     _keep_existing_owners(session, connection, settled, now)
     _pass_on_refused(session, connection, settled, now)
     _pass_on_leavers(session, settled.leavers, now)
+
+
+def _follow_merges(
+    session: Session, connection: str, merged: Sequence[tuple[OutboxItem, str]], now: datetime
+) -> None:
+    """A record was merged into another: intake sees to the survivor, as if the CRM had told us."""
+    records = [
+        Record(connection=connection, object_type=item.object_type, id=item.record_id)
+        for item, _ in merged
+    ]
+    outbox.withdraw(session, records, now)
+    events = [
+        LeadEvent(
+            key=f"merged:{item.assignment_id}:{survivor_id}",
+            kind=EventKind.MERGED,
+            object_type=item.object_type,
+            record_id=survivor_id,
+            merged_ids=(item.record_id,),
+        )
+        for item, survivor_id in merged
+    ]
+    inbox.add(session, connection, events, now)
 
 
 def _lock(session: Session, settled: Settled) -> dict[str, Assignment]:

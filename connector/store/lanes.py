@@ -6,28 +6,32 @@ Lock order of all transactions: lane, pools, members, assignments, outbox.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, cast
 
 from sqlalchemy import CursorResult, ScalarSelect, exists, func, or_, select, update
 
-from connector.store import inbox, outbox, tables
+from connector.store import callbacks, inbox, outbox, tables
+from connector.store.callbacks import Callback
 from connector.store.database import Session, insert_on
 from connector.store.inbox import InboxItem
 from connector.store.outbox import OutboxItem
 from connector.store.tables import lanes
 
+CALLBACKS = 20  # at most in one claim: each is a call of its own
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """A lane taken for one batch: exactly one of the two lists is filled."""
+    """A lane taken for one batch: exactly one of the lists is filled."""
 
     connection: str
     fence: int  # grows with each claim; what an older holder reports is refused
     inbox: list[InboxItem]
     outbox: list[OutboxItem]
     probes: int  # probes in a row that failed before this claim
+    callbacks: list[Callback] = field(default_factory=list)
 
 
 def ensure(session: Session, names: Iterable[str]) -> None:
@@ -59,6 +63,7 @@ def claim(
             or_(
                 exists().where(inbox.is_due(lanes.c.connection, now)),
                 exists().where(outbox.is_due(lanes.c.connection, now)),
+                exists().where(callbacks.is_due(lanes.c.connection, now)),
             ),
         )
         .order_by(lanes.c.served_at.asc().nulls_first(), lanes.c.connection)
@@ -68,7 +73,8 @@ def claim(
     if lane is None:
         return None
     events, writes = _batch(session, lane.connection, now, limits[lane.connection], fill_seconds)
-    if not events and not writes:
+    told = [] if events or writes else callbacks.due(session, lane.connection, now, CALLBACKS)
+    if not events and not writes and not told:
         return None
     session.execute(
         update(lanes)
@@ -86,6 +92,7 @@ def claim(
         inbox=events,
         outbox=writes,
         probes=lane.probes,
+        callbacks=told,
     )
 
 
@@ -105,6 +112,16 @@ def pause(session: Session, claim: Claim, *, until: datetime, reason: str, probe
     """
     probes = lanes.c.probes + 1 if probe else lanes.c.probes
     return _end(session, claim, paused_until=until, pause_reason=reason, probes=probes)
+
+
+def rest(session: Session, connection: str, *, until: datetime, reason: str) -> None:
+    """Let the lane rest at least until then, whoever holds it."""
+    longer = or_(lanes.c.paused_until.is_(None), lanes.c.paused_until < until)
+    session.execute(
+        update(lanes)
+        .where(lanes.c.connection == connection, longer)
+        .values(paused_until=until, pause_reason=reason)
+    )
 
 
 def next_due(session: Session, now: datetime) -> datetime | None:
