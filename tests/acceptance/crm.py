@@ -9,6 +9,7 @@ from tests.acceptance.stage import Stage, hubspot_leads, salesforce_leads
 
 READS = "/contacts/batch/read|/query"  # of the leads themselves, whichever CRM
 
+
 @dataclass
 class Crm:
     """HubSpot or Salesforce on a stage."""

@@ -44,7 +44,9 @@ class Portal:
             self.sandbox.link("contacts", contact, "companies", company, primary=True)
         return company
 
-    def tell(self, object_type: str, ids: Sequence[str], kind: Any = "creation", **more: Any) -> None:
+    def tell(
+        self, object_type: str, ids: Sequence[str], kind: Any = "creation", **more: Any
+    ) -> None:
         """One signed delivery about these records."""
         events = [self.event(object_type, one, kind, **more) for one in ids]
         assert self.sender.send(events) == 204
@@ -70,9 +72,7 @@ class Portal:
 
     def all_told(self) -> HubSpotSender:
         """A sender that tells by itself of all that happens, in a ``with`` block."""
-        return HubSpotSender(
-            self.sandbox, f"{self.stage.url}{TARGET}", public_url=PUBLIC_URL
-        )
+        return HubSpotSender(self.sandbox, f"{self.stage.url}{TARGET}", public_url=PUBLIC_URL)
 
     # -- what it cost
 

@@ -1,4 +1,4 @@
-"""Workflows of a portal: webhooks in three shapes, and actions that are answered at once or late."""
+"""Workflows of a portal: webhooks in three shapes, actions answered at once or late."""
 
 from __future__ import annotations
 

@@ -125,9 +125,7 @@ def test_a_crm_that_is_down_is_probed_by_one_call_at_growing_gaps(crm: Crm) -> N
 def test_a_crm_that_goes_down_between_decision_and_write_loses_nothing(crm: Crm) -> None:
     stage = crm.stage
     pool = stage.team("AB")
-    crm.sandbox.faults.add(
-        READS, after=1, status=401, body={"message": "expired"}, times=3
-    )
+    crm.sandbox.faults.add(READS, after=1, status=401, body={"message": "expired"}, times=3)
     crm.tell(crm.new(4))
     stage.work()
     assert {row["write_back"] for row in stage.api.history(pool)} == {"pending"}
@@ -194,9 +192,7 @@ def test_a_record_deleted_before_the_write_is_a_dead_letter_in_sight(crm: Crm) -
     stage = crm.stage
     pool = stage.team("AB")
     ids = crm.new(3)
-    crm.sandbox.faults.add(
-        READS, after=1, status=429, headers={"Retry-After": "5"}, body={}
-    )
+    crm.sandbox.faults.add(READS, after=1, status=429, headers={"Retry-After": "5"}, body={})
     crm.tell(ids)
     stage.work()
     if crm.name == "hubspot":
