@@ -16,6 +16,7 @@ from typing import Self
 from adapters.sandbox.hubspot_sender import HubSpotSender
 from adapters.sandbox.salesforce_sender import SalesforceSender
 from config import load
+from tests import hubspot_requests
 from tests.acceptance.stage import Api, Crms, Web, free_port
 
 ROOT = Path(__file__).parents[2]
@@ -66,6 +67,8 @@ class Processes(Crms):
         self._stack.close()
         if kind:
             print(self.log())
+        else:
+            hubspot_requests.check(self.hubspot.calls)
 
     def log(self) -> str:
         return (self.folder / "log").read_text(errors="replace")

@@ -29,6 +29,7 @@ from connector import create_app
 from connector.store.database import Database
 from connector.store.tables import inbox, lanes
 from connector.worker import Drained, drain
+from tests import hubspot_requests
 from tests.builders import NOON
 
 PUBLIC_URL = "https://leads.example.com"
@@ -223,6 +224,8 @@ class Stage(Crms):
         self.hubspot_sender._pool.clear()
         self._web.close()
         self.stop()
+        if kind is None:
+            hubspot_requests.check(self.hubspot.calls)
 
     def configure(self, **changes: str) -> None:
         """Start the web part again with other settings; an empty one counts as not set."""

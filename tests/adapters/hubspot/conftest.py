@@ -13,6 +13,7 @@ import pytest
 from adapters.hubspot.portal import HubSpotCrm
 from adapters.hubspot.settings import HubSpotSettings
 from connector.ports import Grant
+from tests import hubspot_requests
 from tests.alone import Alone
 
 TOKEN = "pat-secret-0001"
@@ -140,7 +141,9 @@ def _serve():
 
 @pytest.fixture
 def answers():
-    yield from _serve()
+    for served in _serve():
+        yield served
+        hubspot_requests.check(served.requests)
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from adapters.sandbox.hubspot_events import event, signed_headers
 from connector.errors import CrmAgain, CrmForbidden, CrmNever, CrmPaced, CrmUnreachable
 from connector.model import Absence, Availability, Presence, StickyStep, WorkingHours
 from connector.ports import Delivery, OwnerWrite, Result, Verdict
+from tests import hubspot_requests
 
 VERSIONS = ["v3", "2026-03", "2026-09"]
 VERDICT = Verdict(
@@ -28,6 +29,7 @@ VERDICT = Verdict(
 def sandbox():
     with HubSpotSandbox() as portal:
         yield portal
+        hubspot_requests.check(portal.calls)
 
 
 @pytest.fixture(params=VERSIONS)

@@ -9,6 +9,7 @@ from adapters.hubspot import oauth
 from adapters.hubspot.settings import HubSpotSettings
 from adapters.sandbox.hubspot import HubSpotSandbox
 from connector.errors import CrmAgain, CrmPaced, CrmUnreachable
+from tests import hubspot_requests
 from tests.oauth import CLIENT, TokenEndpoint
 
 TOO_LONG = {"access_token": "a", "expires_in": 1800, "padding": "x" * 70_000}
@@ -254,6 +255,7 @@ def test_each_object_type_asks_for_its_own_scopes(settings, routed, own):
 def portal():
     with HubSpotSandbox() as serving:
         yield serving
+        hubspot_requests.check(serving.calls)
 
 
 @pytest.fixture
