@@ -10,7 +10,7 @@ from dataclasses import dataclass
 _WHOLE = "acceptance/test_hubspot_reports.py::test_"
 _CHANGES = "acceptance/test_hubspot_changes.py::test_"
 _ADAPTER = "adapters/hubspot/test_hubspot_"
-_SANDBOX = f"{_SANDBOX}"
+_SANDBOX = f"{_ADAPTER}conformance.py::test_"
 _DELIVERIES = "acceptance/test_deliveries.py::test_"
 _OWNERS = "acceptance/test_owners.py::test_"
 
