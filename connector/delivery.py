@@ -63,7 +63,14 @@ def deliver(
         now = clock()
         if not setbacks.hand_back(session, claim, settled.pause, now=now):
             return None
-        _record(session, claim.connection, settled, now=now, chance=chance)
+        _record(
+            session,
+            claim.connection,
+            settled,
+            reads_people=crm.capabilities.people,
+            now=now,
+            chance=chance,
+        )
     return settled
 
 
@@ -166,7 +173,13 @@ def _note(batch: Sequence[OutboxItem], outcomes: Sequence[Outcome], settled: Set
 
 
 def _record(
-    session: Session, connection: str, settled: Settled, *, now: datetime, chance: float
+    session: Session,
+    connection: str,
+    settled: Settled,
+    *,
+    reads_people: bool,
+    now: datetime,
+    chance: float,
 ) -> None:
     rows = _lock(session, settled)
     for item, outcome in settled.never:
@@ -179,7 +192,7 @@ def _record(
     setbacks.postpone_writes(session, settled.again, now=now, chance=chance)
     setbacks.keep_closed_writes(session, settled.closed, now=now)
     _keep_existing_owners(session, connection, settled, now)
-    _pass_on_refused(session, connection, settled, now)
+    _pass_on_refused(session, connection, settled, reads_people=reads_people, now=now)
     _pass_on_leavers(session, settled.leavers, now)
 
 
@@ -211,8 +224,12 @@ def _keep_existing_owners(
         verdicts.keep(session, row, owner, now=now)
 
 
-def _pass_on_refused(session: Session, connection: str, settled: Settled, now: datetime) -> None:
+def _pass_on_refused(
+    session: Session, connection: str, settled: Settled, *, reads_people: bool, now: datetime
+) -> None:
     """A user whom the CRM calls inactive is inactive there from now on; the next gets the lead.
+
+    What its directory said it may take back, where that is read again and again.
 
     A record that turns down a second user is the fault itself, and must not use up the pool.
     """
@@ -225,7 +242,8 @@ def _pass_on_refused(session: Session, connection: str, settled: Settled, now: d
         is_inactive = outcome.result is Result.INACTIVE_OWNER
         may_pass = outcome.is_listed or not _was_refused(row)
         if may_pass and is_inactive:
-            edits.refuse_user(session, [row.user_id], connection, now=now)
+            unlisted = outcome.is_listed and reads_people
+            edits.refuse_user(session, [row.user_id], connection, now=now, unlisted=unlisted)
         passed = Skip(
             user_id=row.user_id,
             reason=SkipReason.REFUSED_BY_CRM,

@@ -10,9 +10,9 @@ from datetime import datetime
 from functools import lru_cache
 from zoneinfo import ZoneInfo
 
-from connector.engine import calendar
+from connector.engine import availability, calendar
 from connector.engine.quotas import quota_reached, user_quota_reached
-from connector.model import Board, Lead, Member, Presence, Skip, SkipReason, Slot, User
+from connector.model import Board, Lead, Member, Skip, SkipReason, Slot, User
 
 
 def refusals(lead: Lead, board: Board, now: datetime) -> dict[int, Skip]:
@@ -67,9 +67,8 @@ def _paused(user: User, member: Member | None, *, weighs: bool) -> Skip | None:
         return _skip(user, SkipReason.INACTIVE, "paused in this pool")
     if member and weighs and member.weight == 0:
         return _skip(user, SkipReason.WEIGHT_ZERO, "the weight in this pool is 0")
-    if user.status is not Presence.AVAILABLE:
-        return _skip(user, SkipReason.AWAY, f"has set themselves to {user.status}")
-    return None
+    detail = availability.away(user)
+    return _skip(user, SkipReason.AWAY, detail) if detail else None
 
 
 def _unavailable(
