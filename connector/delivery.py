@@ -12,10 +12,18 @@ from datetime import datetime, timedelta
 
 from connector import edits, setbacks, verdicts
 from connector.errors import CrmError, CrmForbidden, CrmNever, CrmPaced, CrmUnreachable
-from connector.model import Assignment, ExistingOwner, Skip, SkipReason
+from connector.model import (
+    Assignment,
+    EventKind,
+    ExistingOwner,
+    LeadEvent,
+    Record,
+    Skip,
+    SkipReason,
+)
 from connector.ports import Crm, CrmRecord, Outcome, OwnerWrite, Result
 from connector.reading import read_each
-from connector.store import assignments, outbox, pools, users
+from connector.store import assignments, inbox, outbox, pools, users
 from connector.store.database import Database, Session
 from connector.store.lanes import Claim
 from connector.store.outbox import OutboxItem
@@ -35,8 +43,10 @@ class Settled:
     again: list[tuple[OutboxItem, Outcome]] = field(default_factory=list)
     closed: list[tuple[OutboxItem, Outcome]] = field(default_factory=list)  # no permission
     untried: list[OutboxItem] = field(default_factory=list)
+    merged: list[tuple[OutboxItem, str]] = field(default_factory=list)  # with the survivor's id
     leavers: list[OutboxItem] = field(default_factory=list)  # their user was switched off meanwhile
     pause: CrmError | None = None
+    reads_people: bool = False  # what the CRM's directory says of a user may change with it
 
 
 def deliver(
@@ -52,7 +62,7 @@ def deliver(
 
     No further call is started once ``is_stopping``.
     """
-    settled = Settled()
+    settled = Settled(reads_people=crm.capabilities.people)
     with database.read() as session:
         settled.leavers = _leavers(session, claim.outbox)
     present = [item for item in claim.outbox if item not in settled.leavers]
@@ -63,14 +73,7 @@ def deliver(
         now = clock()
         if not setbacks.hand_back(session, claim, settled.pause, now=now):
             return None
-        _record(
-            session,
-            claim.connection,
-            settled,
-            reads_people=crm.capabilities.people,
-            now=now,
-            chance=chance,
-        )
+        _record(session, claim.connection, settled, now=now, chance=chance)
     return settled
 
 
@@ -125,7 +128,9 @@ def _compare(
     to_write: list[OutboxItem] = []
     for item in items:
         seen = records.get(item.record_id)
-        if seen is None or (seen.survivor_id and seen.survivor_id != item.record_id):
+        if seen and seen.survivor_id and seen.survivor_id != item.record_id:
+            settled.merged.append((item, seen.survivor_id))
+        elif seen is None:
             gone = Outcome(
                 record_id=item.record_id,
                 result=Result.NEVER,
@@ -173,27 +178,44 @@ def _note(batch: Sequence[OutboxItem], outcomes: Sequence[Outcome], settled: Set
 
 
 def _record(
-    session: Session,
-    connection: str,
-    settled: Settled,
-    *,
-    reads_people: bool,
-    now: datetime,
-    chance: float,
+    session: Session, connection: str, settled: Settled, *, now: datetime, chance: float
 ) -> None:
     rows = _lock(session, settled)
     for item, outcome in settled.never:
         row = rows.get(item.assignment_id)
         if row and outcome.code == GONE:
             verdicts.return_turn(session, row, now=now)
+    _follow_merges(session, connection, settled.merged, now)
     outbox.settle_done(session, settled.done, now)
     outbox.kill(session, {i: (o.code or "refused", o.message) for i, o in settled.never}, now)
     outbox.give_back(session, settled.untried)
     setbacks.postpone_writes(session, settled.again, now=now, chance=chance)
     setbacks.keep_closed_writes(session, settled.closed, now=now)
     _keep_existing_owners(session, connection, settled, now)
-    _pass_on_refused(session, connection, settled, reads_people=reads_people, now=now)
+    _pass_on_refused(session, connection, settled, now)
     _pass_on_leavers(session, settled.leavers, now)
+
+
+def _follow_merges(
+    session: Session, connection: str, merged: Sequence[tuple[OutboxItem, str]], now: datetime
+) -> None:
+    """A record was merged into another: intake sees to the survivor, as if the CRM had told us."""
+    records = [
+        Record(connection=connection, object_type=item.object_type, id=item.record_id)
+        for item, _ in merged
+    ]
+    outbox.withdraw(session, records, now)
+    events = [
+        LeadEvent(
+            key=f"merged:{item.assignment_id}:{survivor_id}",
+            kind=EventKind.MERGED,
+            object_type=item.object_type,
+            record_id=survivor_id,
+            merged_ids=(item.record_id,),
+        )
+        for item, survivor_id in merged
+    ]
+    inbox.add(session, connection, events, now)
 
 
 def _lock(session: Session, settled: Settled) -> dict[str, Assignment]:
@@ -224,9 +246,7 @@ def _keep_existing_owners(
         verdicts.keep(session, row, owner, now=now)
 
 
-def _pass_on_refused(
-    session: Session, connection: str, settled: Settled, *, reads_people: bool, now: datetime
-) -> None:
+def _pass_on_refused(session: Session, connection: str, settled: Settled, now: datetime) -> None:
     """A user whom the CRM calls inactive is inactive there from now on; the next gets the lead.
 
     What its directory said it may take back, where that is read again and again.
@@ -242,7 +262,7 @@ def _pass_on_refused(
         is_inactive = outcome.result is Result.INACTIVE_OWNER
         may_pass = outcome.is_listed or not _was_refused(row)
         if may_pass and is_inactive:
-            unlisted = outcome.is_listed and reads_people
+            unlisted = outcome.is_listed and settled.reads_people
             edits.refuse_user(session, [row.user_id], connection, now=now, unlisted=unlisted)
         passed = Skip(
             user_id=row.user_id,

@@ -171,10 +171,13 @@ def _decide_all(
 
     for request in requests:
         stands = answers.find(request, opened)
-        if stands:
+        if stands and not request.lead.again:
             found.append(stands)
             continue
         outcome = _decide(opened, request, known, may_refuse)
+        if stands and _still_waits(outcome):
+            found.append(stands)  # and keeps its place in the queue
+            continue
         if isinstance(outcome, Refused):
             found.append(outcome)
             continue
@@ -185,6 +188,10 @@ def _decide_all(
     of_held = {row.pool_id for row in rows.values() if row.status is Status.HELD and row.pool_id}
     held.note_opening(opened, of_held)
     return [rows[one] if isinstance(one, tuple) else one for one in found]
+
+
+def _still_waits(outcome: Made | Refused) -> bool:
+    return isinstance(outcome, Refused) or outcome.decision.status is Status.HELD
 
 
 def _decide(opened: Round, request: Request, known: Known, may_refuse: bool) -> Made | Refused:

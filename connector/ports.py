@@ -33,6 +33,7 @@ class Delivery:
     target: str
     headers: Mapping[str, str]
     body: bytes
+    received_at: datetime | None = None  # tells deliveries without a time of their own apart
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

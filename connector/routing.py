@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from connector import sticky
-from connector.engine.territories import default_route, route
-from connector.model import Lead, Route, Status, Territory
+from connector.engine.territories import default_route, fields_of, route
+from connector.model import Lead, Reason, Route, Status, Territory
 from connector.store import assignments, pools, territories
 from connector.store.database import Session
 
@@ -18,10 +18,23 @@ class Routing:
 
     rules: tuple[Territory, ...]
     fallback: Route
+    pools: Mapping[str, str]  # id by id, and by folded name
 
     def route(self, lead: Lead) -> Route:
-        """Which pool the lead goes to."""
-        return route(lead, self.rules, self.fallback)
+        """Which pool the lead goes to: the one that a workflow asks for, else by the rules."""
+        if lead.asked_pool is None:
+            return route(lead, self.rules, self.fallback)
+        asked = lead.asked_pool.strip()
+        pool_id = self.pools.get(asked) or self.pools.get(asked.casefold())
+        if pool_id:
+            return Route(pool_id=pool_id, passed=("the workflow asked for this pool",))
+        passed = (f"the workflow asked for the pool {asked!r}, which does not exist",)
+        return Route(pool_id=None, reason=Reason.NO_POOL, passed=passed)
+
+    @property
+    def fields(self) -> frozenset[str]:
+        """The fields that the rules look at, in their own spelling."""
+        return frozenset(name for rule in self.rules for name in fields_of(rule.when))
 
 
 def read(session: Session, default_pool: str | None) -> Routing:
@@ -29,9 +42,13 @@ def read(session: Session, default_pool: str | None) -> Routing:
 
     A territory whose pool is archived claims nothing.
     """
-    pool = pools.named(session, default_pool) if default_pool else None
-    fallback = default_route(pool.id if pool else None, named=bool(default_pool))
-    return Routing(rules=tuple(territories.listed(session)), fallback=fallback)
+    known = pools.names(session)
+    pool_id = known.get(default_pool or "") or known.get((default_pool or "").casefold())
+    return Routing(
+        rules=tuple(territories.listed(session)),
+        fallback=default_route(pool_id, named=bool(default_pool)),
+        pools=known,
+    )
 
 
 def bound(session: Session, leads: Sequence[Lead]) -> dict[str, Route]:

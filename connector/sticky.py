@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -13,6 +14,7 @@ from connector.model import (
     Lead,
     Reason,
     Record,
+    Related,
     SkipReason,
     Status,
     StickyStep,
@@ -43,6 +45,7 @@ class Known:
     by_company: dict[str, _Holder] = field(default_factory=dict)
     by_domain: dict[str, _Holder] = field(default_factory=dict)
     earlier: dict[str, Assignment] = field(default_factory=dict)  # lead id -> its newest row
+    by_owner: dict[str, dict[str, User]] = field(default_factory=dict)  # connection -> owner id
 
     def complete(self, lead: Lead) -> Lead:
         """The lead with who has it, and with those who gave it back before."""
@@ -82,29 +85,49 @@ class Known:
         return max(rows, key=lambda row: row.id, default=None)
 
     def _person(self, lead: Lead) -> Candidate:
+        linked = self._linked(StickyStep.PERSON, lead)
+        if linked and linked.user:
+            return linked
         key = email_key(lead.email)
         if key is None:
-            return self._candidate(StickyStep.PERSON, None, "the lead has no e-mail")
+            return linked or self._candidate(StickyStep.PERSON, None, "the lead has no e-mail")
         holder = _of_another(self.by_email.get(key), lead)
         if holder is None:
-            return self._candidate(StickyStep.PERSON, None, "nobody has this e-mail yet")
+            nobody = self._candidate(StickyStep.PERSON, None, "nobody has this e-mail yet")
+            return linked or nobody
         found = f"has {holder.lead_id} of the same e-mail"
         return self._candidate(StickyStep.PERSON, holder, found)
 
     def _company(self, lead: Lead) -> Candidate:
+        linked = self._linked(StickyStep.COMPANY, lead)
+        if linked and linked.user:
+            return linked
         name, domain = company_key(lead.company), domain_key(lead.email)
         if name is None and domain is None:
-            return self._candidate(StickyStep.COMPANY, None, "the lead names no company")
+            nobody = self._candidate(StickyStep.COMPANY, None, "the lead names no company")
+            return linked or nobody
         if name and (holder := _of_another(self.by_company.get(name), lead)):
             found = f"has {holder.lead_id} of the same company"
             return self._candidate(StickyStep.COMPANY, holder, found)
         if domain and (holder := _of_another(self.by_domain.get(domain), lead)):
             found = f"has {holder.lead_id} of the same mail domain"
             return self._candidate(StickyStep.COMPANY, holder, found)
-        return self._candidate(StickyStep.COMPANY, None, "nobody has this company yet")
+        return linked or self._candidate(StickyStep.COMPANY, None, "nobody has this company yet")
+
+    def _linked(self, step: StickyStep, lead: Lead) -> Candidate | None:
+        """Who owns the record of the person or company that the CRM links the lead to."""
+        linked = next((one for one in lead.related if one.step is step), None)
+        if linked is None or lead.record is None:
+            return None
+        owners = self.by_owner.get(lead.record.connection, {})
+        user = owners.get(linked.owner_id or "") if linked.owner_stays else None
+        return Candidate(step=step, user=user, found=_link(linked, user))
 
     def _earlier(self, lead: Lead, row: Assignment | None) -> Candidate:
         step = StickyStep.EARLIER_ASSIGNMENT
+        if lead.heir and lead.heir_of:
+            found = f"{lead.heir.name} had {lead.heir_of.lead_id}, which was merged into this one"
+            return Candidate(step=step, user=lead.heir, found=found, binds=True)
         if lead.anew:
             return self._candidate(step, None, lead.anew)
         user_id = (row.stands_in_for or row.user_id) if row else None
@@ -138,6 +161,10 @@ def look_up(session: Session, leads: Sequence[Lead]) -> Known:
     for row in known.earlier.values():
         wanted |= {one for one in (row.user_id, row.stands_in_for) if one}
     known.people = users.find(session, wanted)
+    for connection, owner_ids in _owners(leads).items():
+        known.by_owner[connection] = users.by_owner(session, connection, owner_ids)
+        known.people |= {user.id: user for user in known.by_owner[connection].values()}
+    known.people |= {lead.heir.id: lead.heir for lead in leads if lead.heir}
     return known
 
 
@@ -167,6 +194,28 @@ def _holders(found: dict[str, assignments.Found]) -> dict[str, _Holder]:
 def _of_another(holder: _Holder | None, lead: Lead) -> _Holder | None:
     """The lead's own row says nothing here; the step for earlier assignments tells of it."""
     return None if holder is None or holder.lead_id == lead.id else holder
+
+
+def _link(linked: Related, user: User | None) -> str:
+    """What the CRM says of the linked record's owner."""
+    which = f"the {linked.step} {linked.name or linked.id} in the CRM"
+    if linked.owner_id is None:
+        return f"nobody owns {which}"
+    if not linked.owner_stays:
+        return f"the owner of {which} is no longer active"
+    if user is None:
+        return f"owner {linked.owner_id} of {which} is no user here"
+    return f"{user.name} owns {which}"
+
+
+def _owners(leads: Iterable[Lead]) -> dict[str, set[str]]:
+    """The owners of the linked records, by connection."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for lead in leads:
+        for linked in lead.related if lead.record else ():
+            if lead.record and linked.owner_id and linked.owner_stays:
+                found[lead.record.connection].add(linked.owner_id)
+    return found
 
 
 def _keys(found: Iterable[str | None]) -> set[str]:

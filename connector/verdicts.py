@@ -48,6 +48,15 @@ def keep(session: Session, row: Assignment, owner: ExistingOwner, *, now: dateti
     return write(opened, to_nobody(opened, row, lead, Status.KEPT), None, None)
 
 
+def close(session: Session, row: Assignment, why: str, *, now: datetime) -> None:
+    """The record is no more: nobody has or awaits the lead; turn and quota go back, once."""
+    opened = open_round(session, [row.pool_id] if row.pool_id else [], now=now)
+    standing = assignments.get(session, row.id)  # as it is under the lock
+    if standing and standing.current and standing.status is not Status.UNDONE:
+        lead = freed(standing)
+        write(opened, to_nobody(opened, standing, lead, Status.UNDONE), None, why)
+
+
 def return_turn(session: Session, row: Assignment, *, now: datetime) -> None:
     """Nobody got anything for this turn, since its record is gone: turn and quota go back, once."""
     pool_id = row.pool_id

@@ -8,10 +8,12 @@ import socket
 import sys
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, NoReturn
 
 import structlog
@@ -48,16 +50,47 @@ def utc_now() -> datetime:
 def create_app(settings: Settings | None = None, *, clock: Clock | None = None) -> Flask:
     """The web application. Opens the database, calls nobody, migrates nothing."""
     settings = settings or load()
-    return build(
+    store, clock = database.connect(settings.database_url), clock or utc_now
+    crms = _Crms(settings, store, clock)
+    app = build(
         WebContext(
-            database=database.connect(settings.database_url),
-            clock=clock or utc_now,
+            database=store,
+            clock=clock,
             receivers=receivers(settings),
             api_token=settings.api_token,
             default_pool=settings.default_pool,
             wake=WAKE.set,
+            crm=crms.get,
         )
     )
+    weakref.finalize(app, crms.close)
+    return app
+
+
+class _Crms:
+    """The outbound halves of the connections, each made when it is first asked for.
+
+    The web part asks only when a workflow waits for an answer, and the CRM libraries are heavy.
+    """
+
+    def __init__(self, settings: Settings, store: Database, clock: Clock) -> None:
+        self._make = {
+            one.name: partial(_crm, one, store, settings, clock) for one in settings.connections
+        }
+        self._made: dict[str, Crm] = {}
+        self._lock = threading.Lock()
+
+    def get(self, name: str) -> Crm:
+        """The outbound half of this connection."""
+        with self._lock:
+            if name not in self._made:
+                self._made[name] = self._make[name]()
+            return self._made[name]
+
+    def close(self) -> None:
+        """Close their connections."""
+        for crm in self._made.values():
+            crm.close()
 
 
 def receivers(settings: Settings) -> dict[str, Receiver]:
@@ -90,11 +123,24 @@ def workshop(settings: Settings, *, clock: Clock | None = None) -> Iterator[work
 
 def _crm(connection: Connection, store: Database, settings: Settings, clock: Clock) -> Crm:
     """The outbound half of a connection."""
-    shared = SharedByAll(
-        store, connection.name, clock=clock, encryption_key=settings.encryption_key
+    crm: Crm = adapters.adapter(connection.kind).crm(
+        connection, shared(connection, store, settings, clock)
     )
-    crm: Crm = adapters.adapter(connection.kind).crm(connection, shared)
     return crm
+
+
+def shared(
+    connection: Connection, store: Database, settings: Settings, clock: Clock
+) -> SharedByAll:
+    """What all processes share of a connection."""
+    return SharedByAll(
+        store,
+        connection.name,
+        clock=clock,
+        real_clock=utc_now,
+        encryption_key=settings.encryption_key,
+        given_refresh_token=getattr(connection, "refresh_token", None),
+    )
 
 
 def open_database(settings: Settings) -> Database:

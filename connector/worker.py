@@ -15,7 +15,16 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from connector import delivery, directory, dispatch, held, intake, routing, setbacks
+from connector import (
+    callbacks,
+    delivery,
+    directory,
+    dispatch,
+    held,
+    intake,
+    routing,
+    setbacks,
+)
 from connector.errors import CrmAgain, CrmError, CrmPaced, StoreUnavailable
 from connector.ports import Crm, Result
 from connector.store import lanes, outbox, pools
@@ -56,6 +65,7 @@ class Drained:
     kept: int = 0  # owners of the CRM that stayed
     refused: int = 0  # users whom the CRM refused; the lead went to the next one
     dead: int = 0
+    told: int = 0  # workflows that had waited for their lead's owner
     postponed: int = 0
     directories: int = 0  # times that a CRM was asked for its users
 
@@ -114,6 +124,8 @@ def work_once(shop: Workshop) -> Drained | None:
         return _release_held(shop)
     if claim.directory:
         return _refresh(shop, claim)
+    if claim.callbacks:
+        return _tell(shop, claim)
     return _deliver(shop, claim) if claim.outbox else _take_in(shop, claim)
 
 
@@ -193,6 +205,28 @@ def _deliver(shop: Workshop, claim: Claim) -> Drained:
     return counts
 
 
+def _tell(shop: Workshop, claim: Claim) -> Drained:
+    crm = shop.crms[claim.connection]
+    try:
+        told = callbacks.tell(
+            shop.database,
+            claim,
+            crm,
+            clock=shop.clock,
+            chance=shop.chance(),
+            is_stopping=shop.is_stopping,
+        )
+    except Exception as error:
+        return _put_off(shop, claim, error)
+    if told is None:
+        log.warning("claim_lost", connection=claim.connection)
+        return Drained()
+    log.info("workflows_told", connection=claim.connection, done=len(told.done))
+    for _, refusal in told.failed:
+        log.warning("workflow_not_told", connection=claim.connection, why=refusal.message)
+    return Drained(told=len(told.done), postponed=len(told.failed) + len(told.untried))
+
+
 def _put_off(shop: Workshop, claim: Claim, error: Exception) -> Drained:
     """Record that the claimed work failed as a whole; it is tried again later."""
     if isinstance(error, StoreUnavailable):
@@ -209,12 +243,13 @@ def _put_off(shop: Workshop, claim: Claim, error: Exception) -> Drained:
             if claim.directory:
                 setbacks.postpone_directory(session, claim, error, now=now)
             setbacks.postpone_events(session, claim.inbox, error, now=now, chance=chance)
+            callbacks.postpone(session, claim.callbacks, error, now=now, chance=chance)
             if isinstance(error, CrmPaced):
                 outbox.give_back(session, claim.outbox)
             else:
                 failed = [delivery.failed(item, Result.AGAIN, error) for item in claim.outbox]
                 setbacks.postpone_writes(session, failed, now=now, chance=chance)
-    return Drained(postponed=len(claim.inbox) + len(claim.outbox))
+    return Drained(postponed=len(claim.inbox) + len(claim.outbox) + len(claim.callbacks))
 
 
 def _release_held(shop: Workshop) -> Drained | None:

@@ -16,10 +16,14 @@ def away(user: User) -> str | None:
     """Who says that the user is away, in words; None when nobody does."""
     if user.status is not Presence.AVAILABLE:
         return f"has set themselves to {user.status}"
-    for connection, told in _reports(user):
-        if told.status is not Presence.AVAILABLE:
-            return f"set to {told.status} in {connection}"
-    return None
+    # Asked of every member for every lead, so nothing is put in order where nobody is away.
+    if all(told.status is Presence.AVAILABLE for told in user.reported.values()):
+        return None
+    return next(
+        f"set to {told.status} in {connection}"
+        for connection, told in _reports(user)
+        if told.status is not Presence.AVAILABLE
+    )
 
 
 def absences(user: User) -> tuple[Absence, ...]:

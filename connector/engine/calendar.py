@@ -39,9 +39,9 @@ _EARLIEST = datetime(1, 1, 9, tzinfo=UTC)
 _LATEST = datetime(9999, 12, 23, tzinfo=UTC)
 
 
-def zone(user: User, pool: Pool) -> ZoneInfo:
+def zone(user: User, of_pool: str | None) -> ZoneInfo:
     """The zone that a user lives by: their own, else one that a CRM tells, the pool's, or UTC."""
-    return _named(availability.time_zone(user) or pool.time_zone or "UTC")
+    return _named(availability.time_zone(user) or of_pool or "UTC")
 
 
 def pool_zone(pool: Pool) -> ZoneInfo:

@@ -123,6 +123,8 @@ def _give_sticky(found: sticky.Found, board: Board, now: datetime) -> _Outcome |
     """Whoever has the lead, its person or its company already."""
     if found.user is None:
         return None
+    if found.binds:
+        return _Outcome(reason=Reason.STICKY, step=found.step, user=found.user, board=board)
     turn, after = _turn_by_name(found.user, board, now)
     return _Outcome(
         reason=Reason.STICKY,

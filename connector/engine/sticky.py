@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -26,6 +27,7 @@ class Found:
 
     user: User | None = None  # who gets the lead
     step: StickyStep | None = None  # by which step
+    binds: bool = False  # by no choice of the pool's: no turn is used
     waits: User | None = None  # who would get it, but cannot take it now
     checks: tuple[StickyCheck, ...] = ()
 
@@ -36,34 +38,38 @@ def look(lead: Lead, board: Board, now: datetime) -> Found:
     candidates = {one.step: one for one in lead.candidates}
     waits: User | None = None
     checks: list[StickyCheck] = []
-    for step in _steps(policies):
+    for step in _steps(policies, lead.candidates):
         candidate = candidates.get(step)
         user = candidate.user if candidate else None
+        binds = bool(candidate and candidate.binds)
         never = _why_never(step, candidate, lead, policies)
-        not_now = _why_not_now(user, lead, board, now) if user and not never else None
+        is_free = user and not never and not binds
+        not_now = _why_not_now(user, lead, board, now) if user and is_free else None
         outcome = never or not_now or (candidate.found if candidate else "")
         checks.append(StickyCheck(step=step, user_id=user.id if user else None, outcome=outcome))
         if user and not never and not not_now:
-            return Found(user=user, step=step, waits=waits, checks=tuple(checks))
+            return Found(user=user, step=step, binds=binds, waits=waits, checks=tuple(checks))
         if not_now:
             waits = waits or user
     return Found(waits=waits, checks=tuple(checks))
 
 
-def _steps(policies: Policies) -> tuple[StickyStep, ...]:
-    """The pool's steps in its order, then those that are switched off, so that they are shown."""
+def _steps(policies: Policies, candidates: Sequence[Candidate]) -> tuple[StickyStep, ...]:
+    """What binds comes first, then the pool's steps in its order, then, to be shown, the rest."""
+    bound = tuple(one.step for one in candidates if one.binds)
     rest = (StickyStep.PERSON, StickyStep.COMPANY, StickyStep.EARLIER_ASSIGNMENT)
-    return (*policies.sticky_steps, *(one for one in rest if one not in policies.sticky_steps))
+    return tuple(dict.fromkeys((*bound, *policies.sticky_steps, *rest)))
 
 
 def _why_never(
     step: StickyStep, candidate: Candidate | None, lead: Lead, policies: Policies
 ) -> str | None:
     """Why this step has no answer, however long one waits; None when it names somebody."""
-    if policies.sticky is StickyPolicy.OFF:
-        return "sticky routing is off in this pool"
-    if step not in policies.sticky_steps:
-        return "this step is off in this pool"
+    if not (candidate and candidate.binds):
+        if policies.sticky is StickyPolicy.OFF:
+            return "sticky routing is off in this pool"
+        if step not in policies.sticky_steps:
+            return "this step is off in this pool"
     if candidate is None:
         return "not looked up"
     user = candidate.user

@@ -14,7 +14,7 @@ Salesforce's ``Country``. Besides the lead's attributes there are ``email``, ``c
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -53,6 +53,16 @@ def lead_fields(lead: Lead) -> dict[str, Any]:
         fields |= {"connection": lead.record.connection, "object_type": lead.record.object_type}
     given = {name.casefold(): value for name, value in lead.attributes.items()}
     return fields | {name: value for name, value in given.items() if value is not None}
+
+
+def fields_of(when: Condition) -> Iterator[str]:
+    """The fields that a condition looks at."""
+    if "field" in when:
+        yield when["field"]
+    for inner in (*when.get("all", ()), *when.get("any", ())):
+        yield from fields_of(inner)
+    if "not" in when:
+        yield from fields_of(when["not"])
 
 
 def why_not(when: Condition, fields: Mapping[str, Any]) -> str | None:

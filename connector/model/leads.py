@@ -96,6 +96,7 @@ class Lead:
     asked_pool: str | None = None  # name or id of the pool that a workflow asks for
     heir_of: Record | None = None  # the merged record whose user, ``heir``, it takes over
     heir: User | None = None
+    again: bool = False  # it waits, but what was found since may serve it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
@@ -12,6 +13,7 @@ from connector.model import (
     Candidate,
     ExistingOwner,
     Lead,
+    Related,
     SkipReason,
     Slot,
     StickyStep,
@@ -33,10 +35,9 @@ def facts_of(lead: Lead, board: Board | None) -> Image:
         "excluded": {user_id: lead.excluded[user_id] for user_id in sorted(lead.excluded)},
         "preferred": lead.preferred and images.user(lead.preferred),
         "existing_owner": owner and {"owner_id": owner.owner_id, "user": _user(owner.user)},
-        "candidates": [
-            {"step": one.step, "user": _user(one.user), "found": one.found}
-            for one in lead.candidates
-        ],
+        "candidates": [_candidate(one) for one in lead.candidates],
+        "related": [asdict(one) for one in lead.related],
+        "asked_pool": lead.asked_pool,
         "fallback_from": lead.fallback_from,
         "replaces": list(lead.replaces),
         "elsewhere": images.times(board.elsewhere) if board else None,
@@ -60,10 +61,11 @@ def lead_of(row: Assignment) -> Lead:
         preferred=_user_of(preferred),
         existing_owner=owner
         and ExistingOwner(owner_id=owner["owner_id"], user=_user_of(owner["user"])),
-        candidates=tuple(
-            Candidate(step=StickyStep(one["step"]), user=_user_of(one["user"]), found=one["found"])
-            for one in facts.get("candidates", ())
+        candidates=tuple(_candidate_of(one) for one in facts.get("candidates", ())),
+        related=tuple(
+            Related(**one | {"step": StickyStep(one["step"])}) for one in facts.get("related", ())
         ),
+        asked_pool=facts.get("asked_pool"),
         anew=facts.get("anew"),
         excluded={
             user_id: SkipReason(reason) for user_id, reason in facts.get("excluded", {}).items()
@@ -96,6 +98,20 @@ def _meetings(board: Board, wanted: Slot) -> Image:
 
 def _meet(one: Slot, other: Slot) -> bool:
     return one.starts_at < other.ends_at and other.starts_at < one.ends_at
+
+
+def _candidate(candidate: Candidate) -> Image:
+    told = {"step": candidate.step, "user": _user(candidate.user), "found": candidate.found}
+    return told | {"binds": True} if candidate.binds else told
+
+
+def _candidate_of(image: Image) -> Candidate:
+    return Candidate(
+        step=StickyStep(image["step"]),
+        user=_user_of(image["user"]),
+        found=image["found"],
+        binds=image.get("binds", False),
+    )
 
 
 def _user(user: User | None) -> Image | None:

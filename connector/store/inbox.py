@@ -25,8 +25,18 @@ class InboxItem:
     failing_since: datetime | None
 
 
-def add(session: Session, connection: str, events: Sequence[LeadEvent], now: datetime) -> int:
-    """Store the events that were not seen before and count them; ignored ones are kept as such."""
+def add(
+    session: Session,
+    connection: str,
+    events: Sequence[LeadEvent],
+    now: datetime,
+    *,
+    due_at: datetime | None = None,
+) -> int:
+    """Store the events that were not seen before and count them; ignored ones are kept as such.
+
+    They are due now, or at ``due_at``.
+    """
     if not events:
         return 0
     rows = [
@@ -45,7 +55,7 @@ def add(session: Session, connection: str, events: Sequence[LeadEvent], now: dat
             "received_at": now,
             "status": "ignored" if event.ignored else "ready",
             "reason": event.ignored,
-            "due_at": now,
+            "due_at": due_at or now,
             "finished_at": now if event.ignored else None,
         }
         for event in events
@@ -78,6 +88,21 @@ def due(session: Session, connection: str, now: datetime, limit: int) -> list[In
             update(inbox).where(inbox.c.id.in_(chunk)).values(attempts=inbox.c.attempts + 1)
         )
     return [_item(row) for row in rows]
+
+
+def find(session: Session, connection: str, key: str) -> InboxItem | None:
+    """Read the event of this key, if it is not worked off yet."""
+    row = session.execute(
+        select(inbox).where(
+            inbox.c.connection == connection, inbox.c.event_key == key, inbox.c.status == "ready"
+        )
+    ).one_or_none()
+    return _item(row) if row else None
+
+
+def make_due(session: Session, ids: Iterable[int], now: datetime) -> None:
+    """Let events be worked now that were put off."""
+    _set(session, ids, due_at=now)
 
 
 def finish(session: Session, ids: Iterable[int], now: datetime) -> None:

@@ -6,23 +6,26 @@ Lock order of all transactions: lane, pools, members, assignments, outbox.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, cast
 
 from sqlalchemy import ColumnElement, CursorResult, ScalarSelect, exists, func, or_, select, update
 
-from connector.store import inbox, outbox, tables
+from connector.store import callbacks, inbox, outbox, tables
+from connector.store.callbacks import Callback
 from connector.store.database import Session, insert_on
 from connector.store.inbox import InboxItem
 from connector.store.outbox import OutboxItem
 from connector.store.tables import lanes
 
+CALLBACKS = 20  # at most in one claim: each is a call of its own
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """A lane taken for one batch: exactly one of the two lists is filled, or none and
-    ``directory`` says that the CRM's users are to be read.
+    """A lane taken for one batch: exactly one of the lists is filled, or none and ``directory``
+    says that the CRM's users are to be read.
     """
 
     connection: str
@@ -30,6 +33,7 @@ class Claim:
     inbox: list[InboxItem]
     outbox: list[OutboxItem]
     probes: int  # probes in a row that failed before this claim
+    callbacks: list[Callback] = field(default_factory=list)
     directory: bool = False
 
 
@@ -66,6 +70,7 @@ def claim(
                 exists().where(inbox.is_due(lanes.c.connection, now)),
                 exists().where(outbox.is_due(lanes.c.connection, now)),
                 directory_is_due,
+                exists().where(callbacks.is_due(lanes.c.connection, now)),
             ),
         )
         .order_by(lanes.c.served_at.asc().nulls_first(), lanes.c.connection)
@@ -74,14 +79,15 @@ def claim(
     ).one_or_none()
     if lane is None:
         return None
-    events: list[InboxItem] = []
-    writes: list[OutboxItem] = []
+    limit = limits[lane.connection]
+    events, writes = (
+        ([], []) if lane.directory else _batch(session, lane.connection, now, limit, fill_seconds)
+    )
+    is_idle = not (lane.directory or events or writes)
+    told = callbacks.due(session, lane.connection, now, CALLBACKS) if is_idle else []
+    if is_idle and not told:
+        return None
     lease_until = now + timedelta(seconds=lease_seconds)
-    if not lane.directory:
-        limit = limits[lane.connection]
-        events, writes = _batch(session, lane.connection, now, limit, fill_seconds)
-        if not events and not writes:
-            return None
     session.execute(
         update(lanes)
         .where(lanes.c.connection == lane.connection)
@@ -100,6 +106,7 @@ def claim(
         outbox=writes,
         probes=lane.probes,
         directory=lane.directory,
+        callbacks=told,
     )
 
 
@@ -139,6 +146,16 @@ def plan_directory(session: Session, claim: Claim, due_at: datetime) -> None:
         update(lanes)
         .where(lanes.c.connection == claim.connection, lanes.c.directory_due_at.is_not(None))
         .values(directory_due_at=due_at)
+    )
+
+
+def rest(session: Session, connection: str, *, until: datetime, reason: str) -> None:
+    """Let the lane rest at least until then, whoever holds it."""
+    longer = or_(lanes.c.paused_until.is_(None), lanes.c.paused_until < until)
+    session.execute(
+        update(lanes)
+        .where(lanes.c.connection == connection, longer)
+        .values(paused_until=until, pause_reason=reason)
     )
 
 

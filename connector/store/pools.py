@@ -111,6 +111,20 @@ def named(session: Session, name_or_id: str, *, archived: bool = False) -> Pool 
     return next(iter(read(session, rows)), None)
 
 
+def names(session: Session) -> dict[str, str]:
+    """The ids of all pools in use, by id and by folded name; of two the same, the oldest."""
+    known: dict[str, str] = {}
+    columns = round_robin_pools.c
+    rows = session.execute(
+        select(columns.id, columns.name)
+        .where(columns.archived_at.is_(None))
+        .order_by(columns.created_at, columns.id)
+    ).all()
+    for row in rows:
+        known.setdefault(row.name.strip().casefold(), row.id)
+    return known | {row.id: row.id for row in rows}
+
+
 def listed(session: Session, after: tuple[datetime, str] | None, limit: int) -> list[Pool]:
     """Read pools in use with members, oldest first, behind the (created_at, id) of ``after``."""
     columns = (round_robin_pools.c.created_at, round_robin_pools.c.id)

@@ -10,7 +10,7 @@ from typing import cast
 
 from flask import current_app, g
 
-from connector.ports import Receiver
+from connector.ports import Crm, Receiver
 from connector.store.database import Database, Session
 
 EXTENSION = "leadrota"
@@ -26,6 +26,7 @@ class WebContext:
     api_token: str | None = field(repr=False)
     default_pool: str | None  # name or id
     wake: Callable[[], None]  # tells a worker in this process that there is work
+    crm: Callable[[str], Crm]  # the outbound half of a connection, by name
 
 
 def current() -> WebContext:

@@ -1,10 +1,13 @@
 """The one address of each connection at which its CRM delivers events.
 
-Raw body first, then signature, then parse, then stored, then answered. No CRM is ever called here.
+Raw body first, then signature, then parse, then stored, then answered. The CRM is called only when
+a workflow waits for the answer, and then too what it asks is stored first.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from urllib.parse import quote, urlsplit
 
 import structlog
@@ -12,15 +15,21 @@ from flask import Response, request
 from flask_openapi.blueprint import APIBlueprint
 from werkzeug.exceptions import HTTPException
 
+from connector import questions
 from connector.errors import NotFound, StoreBehind, StoreUnavailable, WebhookRefused
-from connector.ports import Answer, Delivery, Receiver
-from connector.store import inbox
+from connector.ports import Answer, Choice, Delivery, Question, Receiver
+from connector.store import inbox, pools
+from connector.store.database import Session
 from connector.web import bodies, problems
-from connector.web.context import current, writing
+from connector.web.context import current, reading, writing
 from connector.web.documented import refusals
 from connector.web.schemas import ConnectionPath
+from connector.web.waiting import WaitingRoom
+
+MOST_POOLS = 1000
 
 log = structlog.get_logger()
+_waiting = WaitingRoom()
 
 api = APIBlueprint("webhooks", __name__, abp_tags=[{"name": "webhooks"}])
 ANYTHING = {"application/json": {"schema": {}}, "text/xml": {"schema": {"type": "string"}}}
@@ -42,37 +51,96 @@ for _refusal_format in REFUSALS.values():
 )
 def receive(path: ConnectionPath) -> Response:
     """Take in what a CRM delivers. Signed or keyed by the CRM; no token."""
-    receiver = current().receivers.get(path.connection)
+    return _answered(path.connection, _take_in)
+
+
+@api.post(
+    "/webhooks/<connection>/options",
+    request_body={"content": ANYTHING, "required": True},
+    responses={200: {"description": "The pools", "content": ANYTHING}, **REFUSALS},
+)
+def list_pools(path: ConnectionPath) -> Response:
+    """List the pools for a workflow's drop-down. Signed by the CRM; no token."""
+    return _answered(path.connection, _pools)
+
+
+def _answered(connection: str, work: Callable[[str, Receiver, Delivery], Answer]) -> Response:
+    """What the work answers to a delivery whose sender is who it claims to be."""
+    receiver = current().receivers.get(connection)
     if receiver is None:
-        raise NotFound(f"There is no connection {path.connection!r}.", code="connection_not_found")
+        raise NotFound(f"There is no connection {connection!r}.", code="connection_not_found")
+    now = current().clock()
     try:
-        return _response(_take_in(path.connection, receiver))
+        delivery = Delivery(
+            method=request.method,
+            target=target(),
+            headers={name.lower(): value for name, value in request.headers},
+            body=_body(),
+            received_at=now,
+        )
+        receiver.verify(delivery, now)
+        return _response(work(connection, receiver, delivery))
     except WebhookRefused as refusal:
         log.warning(
-            "webhook_refused", connection=path.connection, code=refusal.code, status=refusal.status
+            "webhook_refused", connection=connection, code=refusal.code, status=refusal.status
         )
         return _refusal(receiver, refusal)
 
 
-def _take_in(connection: str, receiver: Receiver) -> Answer:
-    delivery = Delivery(
-        method=request.method,
-        target=target(),
-        headers={name.lower(): value for name, value in request.headers},
-        body=_body(),
-    )
+def _pools(connection: str, receiver: Receiver, delivery: Delivery) -> Answer:
+    with reading() as session:
+        found = pools.listed(session, None, MOST_POOLS)
+    told = [
+        Choice(id=pool.id, name=pool.name, note=f"{pool.strategy}, {len(pool.members)} members")
+        for pool in sorted(found, key=lambda pool: pool.name.casefold())
+    ]
+    choices = receiver.choices(delivery, told)
+    if choices is None:
+        raise NotFound(f"The CRM of {connection!r} asks for no pools.")
+    return choices
+
+
+def _take_in(connection: str, receiver: Receiver, delivery: Delivery) -> Answer:
     now = current().clock()
-    receiver.verify(delivery, now)
     received = receiver.parse(delivery)
-    events = received.events
+    if isinstance(received, Question):
+        return _answer(connection, received)
+    with _storing() as session:
+        new = inbox.add(session, connection, received.events, now)
+    log.info("webhook_stored", connection=connection, events=len(received.events), new=new)
+    return received.answer
+
+
+def _answer(connection: str, question: Question) -> Answer:
+    """Who gets the lead, if that is known in time; else the workflow waits for the worker."""
+    context = current()
+    now = context.clock()
+    with _storing() as session:
+        asked = questions.note(session, connection, question, now)
+    verdict = asked.verdict or _waiting.ask(
+        lambda: questions.decide(
+            context.database,
+            asked,
+            context.crm(connection),
+            default_pool=context.default_pool,
+            now=now,
+        )
+    )
+    with _storing() as session:
+        questions.answer(session, asked, verdict, now)
+    log.info("workflow_answered", connection=connection, waits=verdict is None)
+    return question.answer(verdict)
+
+
+@contextmanager
+def _storing() -> Iterator[Session]:
+    """A transaction without which the CRM must send its delivery again."""
     try:
         with writing() as session:
-            new = inbox.add(session, connection, events, now)
+            yield session
     except (StoreUnavailable, StoreBehind) as error:
         log.error(error.code, detail=error.message)
         raise WebhookRefused(problems.STORE_LOST, code=error.code, status=503) from error
-    log.info("webhook_stored", connection=connection, events=len(events), new=new)
-    return received.answer
 
 
 def target() -> str:

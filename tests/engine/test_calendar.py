@@ -1,6 +1,5 @@
 """Users work on their own clock: hours, days off and leave are judged where they live."""
 
-from dataclasses import replace
 from datetime import UTC, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
@@ -11,7 +10,7 @@ from hypothesis import strategies as st
 
 from connector.engine import calendar
 from connector.model import Absence, Availability, Slot, User, WorkingHours
-from tests.builders import strict, user
+from tests.builders import user
 
 UTC_ZONE = ZoneInfo("UTC")
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -76,8 +75,7 @@ def absent(absences, now: datetime, zone: ZoneInfo = UTC_ZONE, buffer_hours: int
     ],
 )
 def test_a_user_lives_by_their_own_zone_else_the_pools_else_utc(of_user, of_pool, expected):
-    pool = replace(strict("A").pool, time_zone=of_pool)
-    assert calendar.zone(user("A", time_zone=of_user), pool) == ZoneInfo(expected)
+    assert calendar.zone(user("A", time_zone=of_user), of_pool) == ZoneInfo(expected)
 
 
 @pytest.mark.parametrize(

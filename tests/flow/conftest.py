@@ -169,6 +169,8 @@ class Team:
         owner: str | None = None,
         account: str | None = None,
         object_type: str = "contacts",
+        merged: Sequence[str] = (),
+        pool: str | None = None,
     ) -> int:
         events = [
             LeadEvent(
@@ -178,6 +180,8 @@ class Team:
                 record_id=record_id,
                 owner_id=owner,
                 account=account,
+                merged_ids=tuple(merged),
+                pool=pool,
             )
             for record_id in ids
         ]

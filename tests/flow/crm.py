@@ -44,6 +44,8 @@ class MemoryCrm:
         self.account: str | None = None
         self.links: dict[str, Sequence[Related]] = {}  # record id -> what it is linked to
         self.looked_up: list[list[str]] = []
+        self.link_errors: list[CrmError | None] = []
+        self.fields_asked: set[str] = set()
         self.users: dict[str, CrmUser] = {}
         self.directory_reads = 0
         self.people_errors: list[CrmError | None] = []
@@ -66,6 +68,7 @@ class MemoryCrm:
         self, object_type: str, ids: Sequence[str], *, fields: Collection[str] = ()
     ) -> Mapping[str, CrmRecord]:
         self.reads.append(list(ids))
+        self.fields_asked |= set(fields)
         self._check_permission(object_type)
         self._fail(self.read_errors, ids)
         return {one: self._seen(one) for one in ids if one in self.rows}
@@ -83,6 +86,8 @@ class MemoryCrm:
 
     def related(self, object_type: str, ids: Collection[str]) -> Mapping[str, Sequence[Related]]:
         self.looked_up.append(list(ids))
+        if self.link_errors and (error := self.link_errors.pop(0)):
+            raise error
         return {one: self.links[one] for one in ids if one in self.links}
 
     def people(self, owner_ids: Collection[str] | None = None) -> Mapping[str, CrmUser]:
@@ -133,6 +138,7 @@ class MemoryCrm:
             id=record_id,
             owner_id=row.owner_id,
             owner_stays=bool(row.owner_id) and row.owner_id not in self.inactive,
+            email=row.attributes.get("email"),
             attributes=row.attributes,
             survivor_id=row.survivor_id,
         )

@@ -12,6 +12,7 @@ from connector.store.database import Database
 from connector.web.app import build
 from connector.web.context import WebContext
 from tests.builders import NOON
+from tests.flow.crm import MemoryCrm
 from tests.web.knock import Knock, KnockSoap
 
 TOKEN = "a-token-of-more-than-thirty-two-characters"
@@ -24,6 +25,7 @@ class World:
         self.database = database
         self.now = NOON
         self.woken = 0
+        self.crm = MemoryCrm()
         self.app = self.build()
 
     def build(self, *, token: str | None = TOKEN, default_pool: str | None = None) -> Flask:
@@ -35,6 +37,7 @@ class World:
                 api_token=token,
                 default_pool=default_pool,
                 wake=self.wake,
+                crm=lambda name: self.crm,
             )
         )
 

@@ -7,6 +7,7 @@ from connector.store.database import connect
 from connector.web.app import build
 from connector.web.context import EXTENSION, WebContext
 from tests.builders import NOON
+from tests.flow.crm import MemoryCrm
 
 
 def app_over(url: str) -> Flask:
@@ -18,6 +19,7 @@ def app_over(url: str) -> Flask:
             api_token=None,
             default_pool=None,
             wake=lambda: None,
+            crm=lambda name: MemoryCrm(),
         )
     )
 

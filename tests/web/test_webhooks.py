@@ -11,6 +11,7 @@ from connector.web.app import build
 from connector.web.context import WebContext
 from connector.web.webhooks import target
 from tests.builders import NOON
+from tests.flow.crm import MemoryCrm
 from tests.web.knock import Knock, KnockSoap
 
 
@@ -143,6 +144,7 @@ def lost(tmp_path):
             api_token="t" * 40,
             default_pool=None,
             wake=lambda: None,
+            crm=lambda name: MemoryCrm(),
         )
     )
     yield app.test_client()
@@ -168,6 +170,7 @@ def test_before_the_migration_the_crm_is_asked_to_send_again(tmp_path) -> None:
             api_token="t" * 40,
             default_pool=None,
             wake=lambda: None,
+            crm=lambda name: MemoryCrm(),
         )
     )
     refused = app.test_client().post("/webhooks/knock", data=b"sesame:1")

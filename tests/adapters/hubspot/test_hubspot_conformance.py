@@ -299,14 +299,17 @@ def test_what_happens_in_the_portal_arrives_signed_and_readable(sandbox, owner, 
     receiver.verify(delivery, now)
     read = receiver.parse(delivery).events
 
-    seen = [(one.kind.value, one.record_id, one.owner_id) for one in read if not one.ignored]
+    seen = [(one.kind.value, one.record_id, one.owner_id, one.merged_ids) for one in read]
     assert seen == [
-        ("created", first, None),
-        ("created", second, None),
-        ("owner_changed", first, owner),
-        ("owner_changed", first, ""),
-        ("changed", survivor, None),
-        ("changed", survivor, None),
+        ("created", first, None, ()),
+        ("created", second, None, ()),
+        ("owner_changed", first, owner, ()),
+        ("owner_changed", first, "", ()),
+        ("deleted", second, None, ()),
+        ("deleted", first, None, ()),
+        ("merged", survivor, None, (second, first)),
+        ("deleted", survivor, None, ()),
+        ("changed", survivor, None, ()),
     ]
-    assert {one.ignored for one in read} == {None, "record_deleted"}
+    assert {one.ignored for one in read} == {None}
     assert {one.object_type for one in read} == {"contacts"}
