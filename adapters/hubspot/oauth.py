@@ -105,17 +105,19 @@ def scopes(settings: HubSpotSettings) -> list[str]:
 
 
 def _scopes_of(object_type: str) -> list[str]:
+    """Those of the type itself, and of the person and company that its records are linked to."""
+    linked = ["crm.objects.contacts.read", "crm.objects.companies.read"]
     match object_type:
         case "tickets":
-            return ["tickets"]
-        case "contacts":  # with the companies that they belong to
+            return ["tickets", *linked]
+        case "companies":
+            return _both("companies")
+        case "contacts":
             return [*_both("contacts"), "crm.objects.companies.read"]
-        case "leads":  # with the contacts that they are about
-            return [*_both("leads"), "crm.objects.contacts.read", "crm.objects.companies.read"]
         case name if name in _ACTIVITIES:
-            return _both("contacts")
+            return [*_both("contacts"), "crm.objects.companies.read"]
         case name:
-            return _both(name if name in _WITH_SCOPES else "custom")
+            return [*_both(name if name in _WITH_SCOPES else "custom"), *linked]
 
 
 def _both(name: str) -> list[str]:
