@@ -30,7 +30,7 @@ _CHUNK = 8_192
 _LARGEST = 65_536  # bytes of an answer
 _LONGEST_LIFE = 10**9  # seconds of a token
 _BAD_GRANT = re.compile("BAD_REFRESH_TOKEN|BAD_AUTH_CODE|INVALID_GRANT|EXPIRED_AUTH_CODE")
-_WITH_SCOPES = ("companies", "deals")
+_WITH_SCOPES = ("leads", "companies", "deals")
 # They have no scopes of their own: who may change contacts may change these.
 _ACTIVITIES = ("calls", "emails", "meetings", "notes", "tasks")
 
