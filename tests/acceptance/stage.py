@@ -290,9 +290,9 @@ def salesforce_leads(ids: Iterable[str]) -> list[str]:
 
 
 def reads(crm: Sandbox) -> list[Call]:
-    """Calls that read records, whichever CRM."""
+    """Calls that read leads, whichever CRM; what they are linked to is counted apart."""
     queries = [call for call in crm.calls_to("/query") if "FROM+Lead" in spaced(call)]
-    return crm.calls_to("/batch/read") + queries
+    return crm.calls_to("/contacts/batch/read") + queries
 
 
 def writes(crm: Sandbox) -> list[Call]:

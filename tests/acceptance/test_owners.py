@@ -133,7 +133,11 @@ def test_an_owner_who_appears_before_the_write_stays_and_the_turn_goes_back(crm:
     # The first read finds nobody; the look before the write is put off, and a person acts.
     status = 429 if crm.name == "hubspot" else 503
     crm.sandbox.faults.add(
-        "/batch/read|/query", after=1, status=status, headers={"Retry-After": "5"}, body={}
+        "/objects/.*/batch/read|/query",
+        after=1,
+        status=status,
+        headers={"Retry-After": "5"},
+        body={},
     )
     stage.work()
     crm.set_owner(record_id, crm.owner("B"))

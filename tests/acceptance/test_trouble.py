@@ -126,7 +126,7 @@ def test_a_crm_that_goes_down_between_decision_and_write_loses_nothing(crm: Crm)
     stage = crm.stage
     pool = stage.team("AB")
     crm.sandbox.faults.add(
-        "/batch/read|/query", after=1, status=401, body={"message": "expired"}, times=3
+        "/objects/.*/batch/read|/query", after=1, status=401, body={"message": "expired"}, times=3
     )
     crm.tell(crm.new(4))
     stage.work()
@@ -144,7 +144,7 @@ def test_a_page_of_html_instead_of_an_answer_is_tried_again(crm: Crm) -> None:
     stage = crm.stage
     pool = stage.team("AB")
     # Reads are tried twice within a call: two pages for the intake, one for the write.
-    crm.sandbox.faults.add("/batch/read|/query", status=503, body=HTML, times=2)
+    crm.sandbox.faults.add("/objects/.*/batch/read|/query", status=503, body=HTML, times=2)
     crm.sandbox.faults.add("/batch/update|/composite/sobjects", status=503, body=HTML)
     crm.tell(crm.new(4))
     for _ in range(3):
@@ -195,7 +195,7 @@ def test_a_record_deleted_before_the_write_is_a_dead_letter_in_sight(crm: Crm) -
     pool = stage.team("AB")
     ids = crm.new(3)
     crm.sandbox.faults.add(
-        "/batch/read|/query", after=1, status=429, headers={"Retry-After": "5"}, body={}
+        "/objects/.*/batch/read|/query", after=1, status=429, headers={"Retry-After": "5"}, body={}
     )
     crm.tell(ids)
     stage.work()

@@ -204,7 +204,11 @@ def test_a_person_who_is_faster_than_the_write_wins_and_the_turn_comes_back(crm:
     record_id = new_lead(crm)
     status = 429 if crm.name == "hubspot" else 503
     crm.sandbox.faults.add(
-        "/batch/read|/query", after=1, status=status, headers={"Retry-After": "5"}, body={}
+        "/objects/.*/batch/read|/query",
+        after=1,
+        status=status,
+        headers={"Retry-After": "5"},
+        body={},
     )
     arrive(crm, record_id)
     crm.set_owner(record_id, crm.owner("C"))
