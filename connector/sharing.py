@@ -24,8 +24,9 @@ log = structlog.get_logger()
 class SharedByAll:
     """One connection's share in the database, by the promises of ``connector.ports.Shared``.
 
-    Each call is one short transaction, so none may be made inside another. ``given_refresh_token``
-    is the one in the settings; ``sleep`` waits so many seconds.
+    Each call is one short transaction, so none may be made inside another. ``real_clock`` is by
+    what the CRM counts calls, also where ``clock`` stands still. ``given_refresh_token`` is the one
+    in the settings; ``sleep`` waits so many seconds.
     """
 
     def __init__(
@@ -34,6 +35,7 @@ class SharedByAll:
         connection: str,
         *,
         clock: Callable[[], datetime],
+        real_clock: Callable[[], datetime],
         encryption_key: str | None,
         given_refresh_token: str | None = None,
         sleep: Callable[[float], None] = time.sleep,
@@ -41,6 +43,7 @@ class SharedByAll:
         self._database = database
         self._connection = connection
         self._clock = clock
+        self._real_clock = real_clock
         self._sleep = sleep
         self._noted: dict[str, datetime] = {}  # when each limit was last written
         self._tokens = Tokens(
@@ -84,12 +87,12 @@ class SharedByAll:
         """Take a token that is there in less than a second; how long until then."""
         with writing(self._database) as session:
             found = calls.lock_bucket(session, self._connection, name)
-            now = self._clock()
+            now = self._real_clock()
             bucket = pacing.filled(found, now, burst=burst, per_second=per_second)
             if found is None:
                 made = calls.make_bucket(session, self._connection, name, bucket)
                 bucket = pacing.filled(made, now, burst=burst, per_second=per_second)
-            if pause := calls.pause_left(session, self._connection, now):
+            if pause := calls.pause_left(session, self._connection, self._clock()):
                 raise _resting(self._connection, pause)
             wait = pacing.wait_for_next(bucket, now, per_second=per_second)
             if wait > PATIENCE_SECONDS:
