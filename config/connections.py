@@ -34,6 +34,12 @@ class Keys:
             f"{self.label(key)} is missing; {because}" for key in keys if key not in self.given
         )
 
+    def refuse(self, keys: Sequence[str], because: str) -> None:
+        """Report each key that is given and must not be."""
+        self.problems.extend(
+            f"{self.label(key)} cannot be set here; {because}" for key in keys if key in self.given
+        )
+
     def checked(self, checks: Mapping[str, Callable[[str], Any]]) -> dict[str, Any]:
         """The values of the given keys as the adapter wants them; bad ones are reported."""
         good: dict[str, Any] = {}
@@ -50,7 +56,7 @@ class Keys:
 def read(sources: Sources, public_url: str | None) -> tuple[Connection, ...]:
     """Every connection that is set up; what is wrong or half set up is reported in ``sources``."""
     found = [
-        _from_environment(sources, "hubspot", names.HUBSPOT_KEYS, _HUBSPOT_NEEDED),
+        _from_environment(sources, "hubspot", names.HUBSPOT_KEYS, _HUBSPOT_MARKS),
         _from_environment(sources, "salesforce", names.SALESFORCE_KEYS, _SALESFORCE_MARKS),
     ]
     taken = {keys.name for _, keys in found if keys}
@@ -67,6 +73,13 @@ def read(sources: Sources, public_url: str | None) -> tuple[Connection, ...]:
         sources.problems.append(
             "LEADROTA_PUBLIC_URL is missing; set it to the https address that HubSpot calls, since "
             "its signatures are computed from it."
+        )
+    if any(_uses_oauth(kind, keys) for kind, keys in wanted) and not sources.is_given(
+        "LEADROTA_ENCRYPTION_KEY"
+    ):
+        sources.problems.append(
+            "LEADROTA_ENCRYPTION_KEY is missing; set it to a text of at least 32 characters, since "
+            "the tokens of a HubSpot app with a client id are stored encrypted."
         )
     built = [_build(kind, keys, public_url) for kind, keys in wanted]
     return tuple(connection for connection in built if connection)
@@ -144,14 +157,38 @@ def _build(kind: str, keys: Keys, public_url: str | None) -> Connection | None:
     return SalesforceSettings(name=keys.name, **arguments)
 
 
-_HUBSPOT_NEEDED = ("access_token", "client_secret")
+# With the secret and one of the other two a connection exists; any of them means it is wanted.
+_HUBSPOT_MARKS = ("access_token", "client_secret", "client_id")
+
+
+def _uses_oauth(kind: str, keys: Keys) -> bool:
+    return kind == "hubspot" and "client_id" in keys.given
 
 
 def _hubspot(keys: Keys, public_url: str | None) -> dict[str, Any]:
-    keys.need(_HUBSPOT_NEEDED, "HubSpot needs the access token and the client secret of the app.")
+    if "client_id" in keys.given:
+        keys.need(("client_secret",), "HubSpot needs the client secret of the app.")
+        keys.refuse(
+            ("access_token",),
+            "an app with a client id fetches its tokens by OAuth; keep one of the two.",
+        )
+    else:
+        keys.need(
+            ("access_token", "client_secret"),
+            "HubSpot needs the access token and the client secret of the app.",
+        )
+        keys.refuse(
+            ("refresh_token",), "only an app that uses OAuth has one; set its client id too."
+        )
     arguments = keys.checked(
         {
             "access_token": _header_word,
+            "client_id": _header_word,
+            "refresh_token": _header_word,
+            "webhook_key": lambda text: values.matching(
+                text, r"[!-~]{16,}", "must be at least 16 printable characters without blanks."
+            ),
+            "availability": values.switch,
             "client_secret": _header_word,
             "portal_id": lambda text: values.matching(
                 text, r"[0-9]{1,20}", "must be the number of the portal."

@@ -13,6 +13,7 @@ GENERAL = (
     "LEADROTA_API_TOKEN",
     "LEADROTA_DEFAULT_POOL",
     "LEADROTA_LOG_FORMAT",
+    "LEADROTA_ENCRYPTION_KEY",
     "LEADROTA_ALLOW_EPHEMERAL_SQLITE",
 )
 
@@ -23,6 +24,10 @@ ENVIRONMENT_ONLY = ("DYNO", "LEADROTA_CONFIG")
 HUBSPOT_KEYS = (
     "access_token",
     "client_secret",
+    "client_id",
+    "refresh_token",
+    "webhook_key",
+    "availability",
     "portal_id",
     "objects",
     "api_version",
@@ -40,7 +45,9 @@ SALESFORCE_KEYS = (
     "api_version",
     "unassigned_owners",
 )
-SECRET_KEYS = frozenset({"access_token", "client_secret", "private_key", "webhook_key"})
+SECRET_KEYS = frozenset(
+    {"access_token", "client_secret", "private_key", "refresh_token", "webhook_key"}
+)
 
 HUBSPOT = tuple(f"HUBSPOT_{key.upper()}" for key in HUBSPOT_KEYS)
 SALESFORCE = tuple(f"SALESFORCE_{key.upper()}" for key in SALESFORCE_KEYS)
@@ -48,10 +55,8 @@ SALESFORCE = tuple(f"SALESFORCE_{key.upper()}" for key in SALESFORCE_KEYS)
 # Known, so that they may be set already, but without an effect in this version.
 RESERVED = (
     "LEADROTA_SECRET_KEY",
-    "LEADROTA_ENCRYPTION_KEY",
     "LEADROTA_RETENTION_DAYS",
     "LEADROTA_RESYNC_EVERY",
-    "HUBSPOT_WEBHOOK_KEY",
 )
 # Read by the test suite only.
 TEST_ONLY = ("LEADROTA_TEST_DATABASE_URL",)
@@ -63,7 +68,6 @@ SECRETS = frozenset(
         "LEADROTA_API_TOKEN",
         "LEADROTA_SECRET_KEY",
         "LEADROTA_ENCRYPTION_KEY",
-        "HUBSPOT_WEBHOOK_KEY",
         *(f"HUBSPOT_{key.upper()}" for key in HUBSPOT_KEYS if key in SECRET_KEYS),
         *(f"SALESFORCE_{key.upper()}" for key in SALESFORCE_KEYS if key in SECRET_KEYS),
     }

@@ -28,7 +28,7 @@ class Settings:
     public_url: str | None = None  # the https origin that CRMs call, without a path
     api_token: str | None = field(default=None, repr=False)
     default_pool: str | None = None  # name or id
-    encryption_key: str | None = field(default=None, repr=False)  # for stored CRM tokens
+    encryption_key: str | None = field(default=None, repr=False)  # of stored CRM tokens
     log_format: str = "logfmt"
     connections: tuple[Connection, ...] = ()
     warnings: tuple[str, ...] = ()  # to be logged at start
@@ -72,6 +72,7 @@ def _read(sources: Sources) -> Settings:
         public_url=public_url,
         api_token=_checked(sources, "LEADROTA_API_TOKEN", values.api_token),
         default_pool=sources.get("LEADROTA_DEFAULT_POOL"),
+        encryption_key=_checked(sources, "LEADROTA_ENCRYPTION_KEY", values.encryption_keys),
         log_format=log_format or "logfmt",
         connections=connections.read(sources, public_url),
     )

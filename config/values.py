@@ -59,6 +59,18 @@ def api_token(text: str) -> str:
     return text
 
 
+def encryption_keys(text: str) -> str:
+    """Keys with commas between them, each long enough not to be guessed."""
+    keys = [key.strip() for key in text.split(",") if key.strip()]
+    if not keys or any(len(key) < 32 for key in keys):
+        raise ValueError(
+            "must be a text of at least 32 characters, or several with commas between them, the "
+            "newest first; make one with "
+            "`python3 -c 'import secrets; print(secrets.token_urlsafe(32))'`."
+        )
+    return text
+
+
 def one_of(text: str, choices: tuple[str, ...]) -> str:
     """One of a few words."""
     if text not in choices:

@@ -33,6 +33,7 @@ class Delivery:
     target: str
     headers: Mapping[str, str]
     body: bytes
+    received_at: datetime | None = None  # tells deliveries without a time of their own apart
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -234,6 +235,7 @@ class Crm(Protocol):
     """
 
     capabilities: Capabilities
+    availability_problem: str | None  # why ``people`` told less of it than it might; None: nothing
 
     def read_records(
         self, object_type: str, ids: Sequence[str], *, fields: Collection[str] = ()
@@ -268,6 +270,16 @@ class Crm(Protocol):
         One outcome for each write. Never retried inside: after ``CrmAgain`` the outcome is unknown
         and must be read. Writes the owner field only. Never sends an owner that the CRM lists as
         inactive: that write comes out as ``INACTIVE_OWNER``, ``is_listed``, without a call.
+        """
+
+    def unowned(
+        self, object_type: str, since: datetime, *, after: str | None = None
+    ) -> Sequence[str]:
+        """Ids of records created since then that may lack an owner, in the order of their ids.
+
+        A page of those beyond the id ``after``, None: from the first; empty when there are no more.
+        What was created or changed a moment ago may be missing, and some may have an owner:
+        ``read_records`` tells. Idempotent; retried quickly.
         """
 
     def account_id(self) -> str | None:

@@ -123,11 +123,23 @@ def workshop(settings: Settings, *, clock: Clock | None = None) -> Iterator[work
 
 def _crm(connection: Connection, store: Database, settings: Settings, clock: Clock) -> Crm:
     """The outbound half of a connection."""
-    shared = SharedByAll(
-        store, connection.name, clock=clock, encryption_key=settings.encryption_key
+    crm: Crm = adapters.adapter(connection.kind).crm(
+        connection, shared(connection, store, settings, clock)
     )
-    crm: Crm = adapters.adapter(connection.kind).crm(connection, shared)
     return crm
+
+
+def shared(
+    connection: Connection, store: Database, settings: Settings, clock: Clock
+) -> SharedByAll:
+    """What all processes share of a connection."""
+    return SharedByAll(
+        store,
+        connection.name,
+        clock=clock,
+        encryption_key=settings.encryption_key,
+        given_refresh_token=getattr(connection, "refresh_token", None),
+    )
 
 
 def open_database(settings: Settings) -> Database:

@@ -18,6 +18,7 @@ def receiver(settings: HubSpotSettings) -> Receiver:
 
 def crm(settings: HubSpotSettings, shared: Shared) -> Crm:
     """The outbound half of one portal; opens connections on the first call."""
+    from adapters.hubspot.oauth import renewal
     from adapters.hubspot.portal import HubSpotCrm
 
-    return HubSpotCrm(settings, shared)
+    return HubSpotCrm(settings, shared, renew=renewal(settings))

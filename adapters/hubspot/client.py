@@ -1,281 +1,153 @@
-"""The calls to HubSpot, and the only module that knows ``hubspot-api-client``.
-
-What the library does on its own and we do not want: no time-outs, three hidden retries, redirects
-that carry the token along, a new pool for each ``client.crm…`` access, an exception class per
-package, answers turned into models that are empty for an HTML page and lack ``errors`` where a
-date version answers 200. So its typed calls run on one transport of ours, which they hand their
-requests to, and give back the raw answer.
-"""
+"""The calls to HubSpot: their paths in each API version, and what they send."""
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from types import SimpleNamespace
-from typing import Any
+from collections.abc import Mapping, Sequence
+from urllib.parse import quote
 
-from hubspot.crm.objects.api.batch_api import BatchApi
-from hubspot.crm.objects.api_client import ApiClient
-from hubspot.crm.objects.configuration import Configuration
-from hubspot.crm.objects.exceptions import ApiException
-from hubspot.crm.owners.api.owners_api import OwnersApi
-from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_random
-from urllib3 import exceptions
-
-from adapters.hubspot import errors
+from adapters.hubspot.exchange import Errand, Exchange, Json, Renew, Request, parsed
+from adapters.hubspot.pace import Bucket
 from adapters.hubspot.settings import HubSpotSettings
-from connector.errors import BadSettings, CrmAgain, CrmError, CrmUnreachable
-from connector.ports import OwnerWrite
+from adapters.hubspot.transport import Clock
+from connector.errors import BadSettings, CrmError, CrmNever
+from connector.ports import OwnerWrite, Shared
 
-Clock = Callable[[], float]
-Json = dict[str, Any]
-
-CONNECT_SECONDS = 5.0
-READ_SECONDS = 9.0  # so that a second try fits into one call of 20 seconds
-WRITE_SECONDS = 15.0
-LEAST_READ_SECONDS = 1.0  # with less time left no request is begun
-LEAST_WRITE_SECONDS = 5.0
 ZONE_SECONDS = 4.0
-_CHUNK = 65_536
-_DETAILS = "/account-info/v3/details"
-_RECORDS = "/crm/v3/objects/"
-_NO_CONNECTION = (
-    exceptions.NewConnectionError,
-    exceptions.ConnectTimeoutError,
-    exceptions.ProxyError,
-    exceptions.SSLError,
-    exceptions.LocationValueError,
-)
+# Where the numbered versions differ from "/crm/objects" + "/2026-03".
+_NUMBERED = {
+    "/crm/objects": "/crm/v3/objects",
+    "/crm/owners": "/crm/v3/owners/",
+    "/crm/associations": "/crm/v4/associations",
+    "/account-info": "/account-info/v3",
+    "/automation/actions/callbacks": "/automation/v4/actions/callbacks",
+}
 
 
 class HubSpotClient:
     """One portal's calls over one kept pool. Safe to share by threads.
 
-    ``deadline`` is a time of ``clock`` by which a call ends. Reads are tried twice when the failure
-    may pass, writes once. Raises only ``CrmError``.
+    Reads are tried twice when the failure may pass, writes once. Raises only ``CrmError``.
+    ``renew`` asks for new OAuth tokens; the pace and the tokens are ``shared`` by all processes.
     """
 
-    def __init__(self, settings: HubSpotSettings, *, clock: Clock) -> None:
+    def __init__(
+        self, settings: HubSpotSettings, shared: Shared, *, clock: Clock, renew: Renew
+    ) -> None:
         _check(settings)
+        self._version = settings.api_version
         self._clock = clock
-        self._http: Any = _Transport(settings, clock=clock, zone=self._time_zone)
-        self._batch = BatchApi(self._http)
-        self._owners = OwnersApi(self._http)
+        self._exchange = Exchange(settings, shared, clock=clock, renew=renew, zone=self._time_zone)
         self._account: Json | None = None
 
     def read_batch(
-        self, object_type: str, ids: Sequence[str], *, properties: Sequence[str], deadline: float
+        self, object_type: str, ids: Sequence[str], *, properties: Sequence[str], errand: Errand
     ) -> Json:
-        """``POST /crm/v3/objects/{type}/batch/read``; the answer has a list ``results``."""
+        """Read up to 100 records; the answer has a list ``results``."""
         body = {
             "inputs": [{"id": record_id} for record_id in ids],
             "properties": list(properties),
             "propertiesWithHistory": [],
         }
-
-        def read(**options: Any) -> Json:
-            return self._listing(self._batch.read(object_type, body, **options), deadline)
-
-        return self._tried_twice(read, deadline)
+        path = self._path("/crm/objects", object_type, "batch", "read")
+        return self._listing(Request(method="POST", path=path, body=body), errand)
 
     def update_owners(
-        self, object_type: str, writes: Sequence[OwnerWrite], *, deadline: float
+        self, object_type: str, writes: Sequence[OwnerWrite], *, errand: Errand
     ) -> Json:
-        """``POST /crm/v3/objects/{type}/batch/update``; the answer has a list ``results``."""
-        body = {
-            "inputs": [
-                {"id": write.record_id, "properties": {"hubspot_owner_id": write.owner_id}}
-                for write in writes
-            ]
-        }
-        options = self._options(deadline, longest=WRITE_SECONDS, least=LEAST_WRITE_SECONDS)
-        with _translated():
-            return self._listing(self._batch.update(object_type, body, **options), deadline)
+        """Write up to 100 owners, once; the answer has a list ``results``."""
+        inputs = [
+            {"id": write.record_id, "properties": {"hubspot_owner_id": write.owner_id}}
+            for write in writes
+        ]
+        path = self._path("/crm/objects", object_type, "batch", "update")
+        request = Request(method="POST", path=path, body={"inputs": inputs})
+        return parsed(self._exchange.write(request, errand), _is_listing)
 
-    def owners_page(self, after: str | None, deadline: float) -> Json:
-        """``GET /crm/v3/owners``: active owners only; the answer has a list ``results``."""
+    def owners_page(self, after: str | None, errand: Errand, *, archived: bool = False) -> Json:
+        """A page of the active or of the archived owners; both lists have ``results``."""
+        more = {"archived": "true"} if archived else {}
+        path = self._path("/crm/owners")
+        query = _page(after) | more
+        return self._listing(
+            Request(method="GET", path=path, query=query, of_records=False), errand
+        )
 
-        def read(**options: Any) -> Json:
-            page = self._owners.get_page(limit=100, after=after, **options)
-            return self._listing(page, deadline)
+    def users_page(self, after: str | None, errand: Errand, *, properties: Sequence[str]) -> Json:
+        """A page of the users, who are records; the answer has a list ``results``."""
+        path = self._path("/crm/objects", "users")
+        query = _page(after) | {"properties": ",".join(properties)}
+        return self._listing(Request(method="GET", path=path, query=query), errand)
 
-        return self._tried_twice(read, deadline)
+    def links(self, of: str, to: str, ids: Sequence[str], *, errand: Errand) -> Json:
+        """The associations of up to 1,000 records of the type ``of`` with those of the type ``to``.
 
-    def account(self, deadline: float) -> Json:
-        """``GET /account-info/v3/details``, read once: ``portalId`` and ``timeZone``."""
+        The answer has a list ``results``.
+        """
+        path = self._path("/crm/associations", of, to, "batch", "read")
+        body = {"inputs": [{"id": record_id} for record_id in ids]}
+        request = Request(method="POST", path=path, body=body, bucket=Bucket.ASSOCIATIONS)
+        return self._listing(request, errand)
 
-        def read(**options: Any) -> Json:
-            answer = self._http.call_api(_DETAILS, "GET", auth_settings=["oauth2"], **options)
-            details = self._json(answer, deadline)
-            if "portalId" not in details:
-                raise _unreadable()
-            return details
+    def search(self, object_type: str, body: Json, *, errand: Errand) -> Json:
+        """Search records; what was written a moment ago may be missing from ``results``."""
+        path = self._path("/crm/objects", object_type, "search")
+        request = Request(method="POST", path=path, body=body, bucket=Bucket.SEARCH)
+        return self._listing(request, errand)
 
+    def complete(self, callback_id: str, fields: Mapping[str, str], *, errand: Errand) -> None:
+        """Let a workflow that waits go on, once. Date versions require its fields twice."""
+        body: Json = {"outputFields": dict(fields)}
+        if self._version != "v3":
+            body["typedOutputs"] = dict(fields)
+        path = self._path("/automation/actions/callbacks", callback_id, "complete")
+        self._exchange.write(Request(method="POST", path=path, body=body), errand)
+
+    def account(self, errand: Errand) -> Json:
+        """The account's details, read once: ``portalId`` and ``timeZone``."""
         if self._account is None:
-            self._account = self._tried_twice(read, deadline)
+            path = self._path("/account-info", "details")
+            request = Request(method="GET", path=path, of_records=False, is_for_zone=True)
+            self._account = self._exchange.read(request, errand, lambda told: "portalId" in told)
         return self._account
 
     def close(self) -> None:
         """Close the pool's connections."""
-        self._http.rest_client.pool_manager.clear()
+        self._exchange.close()
 
-    def _tried_twice(self, read: Callable[..., Json], deadline: float) -> Json:
-        def once() -> Json:
-            with _translated():
-                return read(
-                    **self._options(deadline, longest=READ_SECONDS, least=LEAST_READ_SECONDS)
-                )
+    def _path(self, area: str, *parts: str) -> str:
+        start = _NUMBERED[area] if self._version == "v3" else f"{area}/{self._version}"
+        return "/".join([start, *map(_quoted, parts)])
 
-        retrying = Retrying(
-            stop=stop_after_attempt(2),
-            wait=wait_random(0.05, 0.2),
-            retry=retry_if_exception_type(CrmAgain),
-            reraise=True,
-        )
-        return retrying(once)
-
-    def _options(self, deadline: float, *, longest: float, least: float) -> dict[str, Any]:
-        left = deadline - self._clock()
-        if left < least:
-            raise CrmAgain("There was no time left to ask HubSpot.")
-        connect = min(CONNECT_SECONDS, left / 3)
-        return {
-            "_request_timeout": (connect, min(longest, left - connect)),
-            "_preload_content": False,
-        }
-
-    def _listing(self, response: Any, deadline: float) -> Json:
-        answer = self._json(response, deadline)
-        if not isinstance(answer.get("results"), list):
-            raise _unreadable()
-        return answer
-
-    def _json(self, response: Any, deadline: float) -> Json:
-        try:
-            answer = json.loads(
-                self._http.redacted(_content(response, deadline=deadline, clock=self._clock))
-            )
-        except (ValueError, RecursionError):
-            raise _unreadable() from None
-        if not isinstance(answer, dict):
-            raise _unreadable()
-        return answer
+    def _listing(self, request: Request, errand: Errand) -> Json:
+        return self._exchange.read(request, errand, _is_listing)
 
     def _time_zone(self) -> str | None:
         try:
-            zone = self.account(self._clock() + ZONE_SECONDS).get("timeZone")
+            zone = self.account(Errand(self._clock, ZONE_SECONDS)).get("timeZone")
         except CrmError:
             return None
         return zone if isinstance(zone, str) else None
 
 
-class _Transport(ApiClient):
-    """The library's HTTP layer with the API version in the path and our errors only."""
-
-    def __init__(
-        self, settings: HubSpotSettings, *, clock: Clock, zone: Callable[[], str | None]
-    ) -> None:
-        configuration = Configuration(host=settings.base_url.rstrip("/"))
-        configuration.access_token = settings.access_token
-        configuration.retries = False  # no hidden second try, no redirect followed
-        super().__init__(configuration)  # type: ignore[no-untyped-call]
-        pool: Any = _Pool(self.rest_client.pool_manager, clock)
-        self.rest_client.pool_manager = pool
-        self.user_agent = "leadrota"
-        self._version = settings.api_version
-        self._token = settings.access_token.encode()
-        self._zone = zone
-
-    def request(self, method: str, url: str, *args: Any, **options: Any) -> Any:
-        """Send one request; the library's own classes end in the paths of v3."""
-        try:
-            return super().request(method, self._versioned(url), *args, **options)  # type: ignore[no-untyped-call]
-        except ApiException as error:
-            raise self._refused(url, error) from None
-
-    def redacted(self, body: bytes) -> bytes:
-        """The body without the token, should a proxy have put it in."""
-        return body.replace(self._token, b"[token]")
-
-    def _versioned(self, url: str) -> str:
-        if self._version == "v3":
-            return url
-        host = str(self.configuration.host)
-        path = url.removeprefix(host)
-        path = re.sub("^/crm/v3/(objects|owners)/", rf"/crm/\1/{self._version}/", path)
-        path = re.sub("^/account-info/v3/", f"/account-info/{self._version}/", path)
-        return host + path.rstrip("/")
-
-    def _refused(self, url: str, error: ApiException) -> CrmError:
-        if not error.status:  # the library's form of a TLS failure
-            return CrmUnreachable(f"No safe connection to HubSpot: {error.reason}")
-        body, headers = self.redacted(error.body or b""), error.headers or {}
-        path = url.removeprefix(str(self.configuration.host))
-        ask = errors.lasts_until_midnight(headers, body) and not path.startswith(_DETAILS)
-        return errors.refused(
-            error.status,
-            headers,
-            body,
-            of_records=path.startswith(_RECORDS),
-            time_zone=self._zone() if ask else None,
-        )
+def _page(after: str | None) -> dict[str, str]:
+    return {"limit": "100"} if after is None else {"after": after, "limit": "100"}
 
 
-class _Pool:
-    """The library's pool; what is no success it would read at once, for as long as it trickles."""
-
-    def __init__(self, pool: Any, clock: Clock) -> None:
-        self._pool = pool
-        self._clock = clock
-        self.clear = pool.clear
-
-    def request(self, method: str, url: str, *, timeout: Any, **options: Any) -> Any:
-        """Send one request; the body of a refusal comes along, read within the time-outs."""
-        deadline = self._clock() + timeout.connect_timeout + timeout.read_timeout
-        response = self._pool.request(method, url, timeout=timeout, **options)
-        if 200 <= response.status <= 299:
-            return response
-        return SimpleNamespace(
-            status=response.status,
-            reason=response.reason,
-            data=_content(response, deadline=deadline, clock=self._clock),
-            getheaders=lambda: response.headers,
-        )
+def _is_listing(answer: Json) -> bool:
+    return isinstance(answer.get("results"), list)
 
 
-def _content(response: Any, *, deadline: float, clock: Clock) -> bytes:
-    # Piece by piece: a read time-out counts from byte to byte and would let an answer trickle.
-    pieces = []
-    while piece := response.read1(_CHUNK):
-        pieces.append(piece)
-        if clock() > deadline:
-            response.close()
-            raise CrmAgain("HubSpot's answer came too slowly.")
-    return b"".join(pieces)
-
-
-@contextmanager
-def _translated() -> Iterator[None]:
-    try:
-        yield
-    except exceptions.HTTPError as error:
-        kind = type(error).__name__
-        if isinstance(error, _NO_CONNECTION):
-            raise CrmUnreachable(
-                f"No connection to HubSpot ({kind}).", code="no_connection"
-            ) from None
-        raise CrmAgain(f"HubSpot's answer did not arrive ({kind}).", code="no_answer") from None
-
-
-def _unreadable() -> CrmAgain:
-    return CrmAgain("HubSpot answered 200 with a body that makes no sense.", code="bad_answer")
+def _quoted(part: str) -> str:
+    if part in ("", ".", ".."):
+        raise CrmNever(f"{part!r} names nothing in HubSpot.", code="bad_id")
+    return quote(part, safe="", errors="replace")
 
 
 def _check(settings: HubSpotSettings) -> None:
     # The HTTP layer would quote a token with a line break in it in its error.
-    if not re.fullmatch("[!-~]+", settings.access_token):
+    token = settings.access_token
+    if not re.fullmatch("[!-~]+", token or "") and (token is not None or not settings.client_id):
         raise BadSettings(
             f"The connection {settings.name!r} needs a HubSpot access token: printable characters"
             " without spaces or line breaks."

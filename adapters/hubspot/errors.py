@@ -29,7 +29,7 @@ MISSING_SCOPES = "MISSING_SCOPES"
 
 _INACTIVE = "INVALID_OWNER_ID"
 _ENVELOPE = ("status", "message", "category", "errors", "correlationId")
-_MOMENTARY = ("RATE_LIMITS", "INTERNAL_ERROR")
+MOMENTARY = ("RATE_LIMITS", "INTERNAL_ERROR")
 
 _DAY = 86_400.0
 _LOCKED_SECONDS = 2.0
@@ -144,7 +144,7 @@ def owner_result(error: Mapping[str, Any]) -> Result | None:
     if machine_word(error) == _INACTIVE:
         return Result.INACTIVE_OWNER
     words = _dumped(error)
-    if "HUBSPOT_OWNER_ID" not in words or error.get("category") in _MOMENTARY:
+    if "HUBSPOT_OWNER_ID" not in words or error.get("category") in MOMENTARY:
         return None
     return Result.NEVER if _NOT_THE_USER.search(words) else Result.REFUSED_OWNER
 

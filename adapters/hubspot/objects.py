@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Mapping
+
+from adapters.hubspot import moments
+from connector.model import LeadKind, Slot
 
 # https://developers.hubspot.com/docs/guides/crm/understanding-the-crm
 _NAMES = {
@@ -64,6 +68,8 @@ _PROPERTIES = {
         " hs_activity_type"
     ),
 }
+_KINDS = {"tasks": LeadKind.TASK, "meetings": LeadKind.MEETING}
+_NAME = re.compile("[a-z][a-z0-9_]{0,99}")  # of a property
 _EMAIL = ("email", "hs_associated_contact_email")
 _COMPANY = ("company", "name", "hs_associated_company_name")
 
@@ -83,9 +89,31 @@ def of_classic(prefix: str) -> str | None:
     return _SINGULARS[prefix] if prefix in _CLASSIC else None
 
 
-def properties(object_type: str) -> list[str]:
-    """Which properties to read of a record of this type."""
-    return [*_PROPERTIES.get(object_type, "").split(), *_ALWAYS]
+def is_standard(object_type: str) -> bool:
+    """Whether every account has this type, given by the name we keep."""
+    return object_type in _NAMES.values()
+
+
+def properties(object_type: str, wanted: Collection[str] = ()) -> list[str]:
+    """Which properties to read of a record of this type: ours, then the wanted ones by name.
+
+    HubSpot's names are lower case; what can be no name of a property is left out.
+    """
+    names = {name.strip().lower() for name in wanted}
+    more = sorted(name for name in names if _NAME.fullmatch(name))
+    return list(dict.fromkeys([*_PROPERTIES.get(object_type, "").split(), *_ALWAYS, *more]))
+
+
+def kind(object_type: str) -> LeadKind:
+    """What a record of this type is when it is handed out."""
+    return _KINDS.get(object_type, LeadKind.LEAD)
+
+
+def slot(values: Mapping[str, str]) -> Slot | None:
+    """When a meeting takes place; None for what is no meeting, or has no times to go by."""
+    start = moments.of_text(values.get("hs_meeting_start_time", ""))
+    end = moments.of_text(values.get("hs_meeting_end_time", ""))
+    return Slot(starts_at=start, ends_at=end) if start and end and start < end else None
 
 
 def email(values: Mapping[str, str]) -> str | None:

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
 
-from adapters.hubspot import errors, objects, records
-from adapters.hubspot.client import Clock, HubSpotClient
+from adapters.hubspot import actions, backlog, objects, outcomes, paging, records, users
+from adapters.hubspot.client import HubSpotClient
+from adapters.hubspot.errors import CallRefused
+from adapters.hubspot.exchange import Errand, Renew
+from adapters.hubspot.links import Links
 from adapters.hubspot.owners import OwnerDirectory
 from adapters.hubspot.settings import HubSpotSettings
+from adapters.hubspot.transport import Clock
+from connector.errors import CrmForbidden
 from connector.model import Related
 from connector.ports import (
     Capabilities,
@@ -17,35 +24,30 @@ from connector.ports import (
     CrmUser,
     Outcome,
     OwnerWrite,
-    Result,
     Shared,
     Verdict,
 )
 
-CALL_SECONDS = 20.0
-# Of one item in a batch; an item refused with any other category may go through later.
-_FOR_GOOD = {
-    "VALIDATION_ERROR",
-    "OBJECT_NOT_FOUND",
-    "CONFLICT",
-    "FORBIDDEN",
-    "INVALID_PARAMETER",
-}
-
 
 class HubSpotCrm:
-    """One portal. ``clock`` is monotonic; the tests move it."""
+    """One portal. ``clock`` is monotonic; the tests move it. ``renew`` asks for OAuth tokens."""
 
-    capabilities = Capabilities(read_batch=100, write_batch=100)
+    capabilities = Capabilities(read_batch=100, write_batch=100, related=True, people=True)
 
     def __init__(
-        self, settings: HubSpotSettings, shared: Shared, *, clock: Clock = time.monotonic
+        self,
+        settings: HubSpotSettings,
+        shared: Shared,
+        *,
+        renew: Renew,
+        clock: Clock = time.monotonic,
     ) -> None:
+        self.availability_problem: str | None = None
         self._settings = settings
-        self._shared = shared
         self._clock = clock
-        self._client = HubSpotClient(settings, clock=clock)
+        self._client = HubSpotClient(settings, shared, clock=clock, renew=renew)
         self._owners = OwnerDirectory(self._client.owners_page, clock=clock)
+        self._links = Links(self._client, clock=clock)
 
     def read_records(
         self, object_type: str, ids: Sequence[str], *, fields: Collection[str] = ()
@@ -53,69 +55,107 @@ class HubSpotCrm:
         """Read up to 100 records by one batch read; owners are judged by the owners list."""
         if not ids:
             return {}
-        deadline = self._clock() + CALL_SECONDS
-        rows = self._rows(object_type, list(dict.fromkeys(ids)), deadline)
+        errand = Errand(self._clock)
+        rows = records.read(
+            self._client,
+            object_type,
+            list(dict.fromkeys(ids)),
+            properties=objects.properties(object_type, fields),
+            errand=errand,
+        )
         owners = {row.owner_id for row in rows if row.owner_id}
-        active = self._owners.active(owners, deadline=deadline)
-        return {row.asked_id: _record(row, active) for row in rows}
+        active = self._owners.active(owners, errand=errand)
+        return {row.asked_id: _record(object_type, row, active) for row in rows}
+
+    def related(self, object_type: str, ids: Collection[str]) -> Mapping[str, Sequence[Related]]:
+        """By batch reads of associations and of the records they lead to, one of each a step."""
+        errand = Errand(self._clock)
+        linked = self._links.of(object_type, ids, errand=errand)
+        owners = {link.owner_id for links in linked.values() for link in links if link.owner_id}
+        active = self._owners.active(owners, errand=errand)
+        return {
+            record_id: [replace(link, owner_stays=link.owner_id in active) for link in links]
+            for record_id, links in linked.items()
+        }
+
+    def people(self, owner_ids: Collection[str] | None = None) -> Mapping[str, CrmUser]:
+        """From both lists of owners, read now, and the users' records."""
+        errand = Errand(self._clock)
+        owners = self._owners.everybody(errand)
+        said = self._availabilities(errand)
+        wanted = owners if owner_ids is None else owners.keys() & set(owner_ids)
+        return {
+            owner_id: users.person(owners[owner_id], said.of(owners[owner_id]))
+            for owner_id in sorted(wanted)
+        }
+
+    def tell(self, callback_id: str, verdict: Verdict) -> None:
+        """Complete the callback; HubSpot calls one that waits no longer unknown."""
+        fields = actions.output_fields(verdict)
+        self._client.complete(callback_id, fields, errand=Errand(self._clock))
 
     def write_owners(self, object_type: str, writes: Sequence[OwnerWrite]) -> list[Outcome]:
         """Set up to 100 owners by one batch update; one outcome for each write, in order."""
-        deadline = self._clock() + CALL_SECONDS
-        active = self._owners.active({write.owner_id for write in writes}, deadline=deadline)
+        errand = Errand(self._clock)
+        active = self._owners.active({write.owner_id for write in writes}, errand=errand)
         sent = [write for write in writes if write.owner_id in active]
-        told = self._update(object_type, sent, deadline) if sent else {}
+        told = self._update(object_type, sent, errand) if sent else {}
         return [
-            told[write.record_id] if write.owner_id in active else _inactive(write)
+            told[write.record_id] if write.owner_id in active else outcomes.inactive(write)
             for write in writes
         ]
 
-    def related(self, object_type: str, ids: Collection[str]) -> Mapping[str, Sequence[Related]]:
-        """By batch reads of associations."""
-        raise NotImplementedError
-
-    def people(self, owner_ids: Collection[str] | None = None) -> Mapping[str, CrmUser]:
-        """From the owners list and the users."""
-        raise NotImplementedError
-
-    def tell(self, callback_id: str, verdict: Verdict) -> None:
-        """Complete the callback."""
-        raise NotImplementedError
+    def unowned(
+        self, object_type: str, since: datetime, *, after: str | None = None
+    ) -> Sequence[str]:
+        """By a search that begins behind ``after``; up to 200 ids."""
+        body = backlog.question(object_type, since, after)
+        answer = self._client.search(object_type, body, errand=Errand(self._clock))
+        return backlog.found(answer, after)
 
     def account_id(self) -> str | None:
         """The portal's id: as set, else read once from the account's details."""
         if self._settings.portal_id is not None:
             return self._settings.portal_id
-        return str(self._client.account(self._clock() + CALL_SECONDS)["portalId"])
+        return str(self._client.account(Errand(self._clock))["portalId"])
 
     def close(self) -> None:
         """Close connections. Calling it twice is fine."""
         self._client.close()
 
-    def _rows(self, object_type: str, ids: list[str], deadline: float) -> list[records.Row]:
-        names = objects.properties(object_type)
-        answer = self._client.read_batch(object_type, ids, properties=names, deadline=deadline)
-        rows, open_ids = records.rows(answer, ids)
-        for record_id in open_ids:
-            rows += self._rows(object_type, [record_id], deadline)
-        return rows
+    def _availabilities(self, errand: Errand) -> users.Availabilities:
+        """What the users' records say; nothing where HubSpot closes them to us."""
+        self.availability_problem = None
+        if not self._settings.availability:
+            return users.Availabilities()
+        read_page = partial(self._client.users_page, errand=errand, properties=users.PROPERTIES)
+        try:
+            read = users.availabilities(paging.items(read_page))
+        except (CrmForbidden, CallRefused) as refusal:
+            self.availability_problem = refusal.message
+            return users.Availabilities()
+        if read.unreadable:
+            self.availability_problem = (
+                "Some working hours, out-of-office times or time zones of HubSpot's users make no"
+                f" sense and are left out: {read.unreadable}."
+            )
+        return read
 
     def _update(
-        self, object_type: str, writes: Sequence[OwnerWrite], deadline: float
+        self, object_type: str, writes: Sequence[OwnerWrite], errand: Errand
     ) -> dict[str, Outcome]:
         try:
-            answer = self._client.update_owners(object_type, writes, deadline=deadline)
-        except errors.CallRefused as refusal:
+            answer = self._client.update_owners(object_type, writes, errand=errand)
+        except CallRefused as refusal:
             if len(writes) > 1:
                 raise  # HubSpot refuses a whole batch for one bad item: the caller tries halves
-            return {writes[0].record_id: _refused(writes[0], refusal)}
+            return {writes[0].record_id: outcomes.refused(writes[0], refusal)}
         records.check_scopes(answer)  # what was written all the same is found by the next read
-        return {
-            write.record_id: _outcome(write, answer, alone=len(writes) == 1) for write in writes
-        }
+        alone = len(writes) == 1
+        return {write.record_id: outcomes.told(write, answer, alone=alone) for write in writes}
 
 
-def _record(row: records.Row, active: frozenset[str]) -> CrmRecord:
+def _record(object_type: str, row: records.Row, active: frozenset[str]) -> CrmRecord:
     return CrmRecord(
         id=row.asked_id,
         owner_id=row.owner_id,
@@ -123,63 +163,7 @@ def _record(row: records.Row, active: frozenset[str]) -> CrmRecord:
         email=objects.email(row.values),
         company=objects.company(row.values),
         attributes=row.values,
+        kind=objects.kind(object_type),
+        slot=objects.slot(row.values) if object_type == "meetings" else None,
         survivor_id=row.survivor_id,
-    )
-
-
-def _outcome(write: OwnerWrite, answer: Mapping[str, Any], *, alone: bool) -> Outcome:
-    for result in answer["results"]:
-        if isinstance(result, dict) and str(result.get("id")) == write.record_id:
-            return _written(write, result)
-    for error in records.error_items(answer):
-        ids = records.error_ids(error)
-        if write.record_id in ids or (alone and not ids):
-            return _failed(write, error)
-    return Outcome(
-        record_id=write.record_id,
-        result=Result.AGAIN,
-        code="not_in_answer",
-        message="HubSpot's answer does not mention this record.",
-    )
-
-
-def _written(write: OwnerWrite, result: Mapping[str, Any]) -> Outcome:
-    properties = result.get("properties")
-    shown = properties.get("hubspot_owner_id") if isinstance(properties, dict) else None
-    if shown is None or str(shown) == write.owner_id:
-        return Outcome(record_id=write.record_id, result=Result.DONE)
-    return Outcome(
-        record_id=write.record_id,
-        result=Result.AGAIN,
-        code="owner_not_set",
-        message=f"HubSpot took the write but shows the owner {shown!r}.",
-    )
-
-
-def _failed(write: OwnerWrite, error: Mapping[str, Any]) -> Outcome:
-    otherwise = Result.NEVER if error.get("category") in _FOR_GOOD else Result.AGAIN
-    return Outcome(
-        record_id=write.record_id,
-        result=errors.owner_result(error) or otherwise,
-        code=errors.machine_word(error),
-        message=errors.message(error),
-    )
-
-
-def _refused(write: OwnerWrite, refusal: errors.CallRefused) -> Outcome:
-    return Outcome(
-        record_id=write.record_id,
-        result=refusal.result,
-        code=refusal.code,
-        message=refusal.crm_message or refusal.message,
-    )
-
-
-def _inactive(write: OwnerWrite) -> Outcome:
-    return Outcome(
-        record_id=write.record_id,
-        result=Result.INACTIVE_OWNER,
-        code="owner_not_active",
-        message=f"HubSpot lists no active person with the owner id {write.owner_id}.",
-        is_listed=True,
     )

@@ -1,4 +1,4 @@
-"""Reads records out of the answer to a batch read."""
+"""Reads records in batches, and makes out which record of the answer is which."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from adapters.hubspot import errors
+from adapters.hubspot.client import HubSpotClient
+from adapters.hubspot.exchange import Errand
 from connector.errors import CrmAgain
 
 _NOT_FOUND = "OBJECT_NOT_FOUND"
@@ -24,6 +26,22 @@ class Row:
     def owner_id(self) -> str | None:
         """Missing, null and "" are all no owner."""
         return self.values.get("hubspot_owner_id")
+
+
+def read(
+    client: HubSpotClient,
+    object_type: str,
+    ids: Sequence[str],
+    *,
+    properties: Sequence[str],
+    errand: Errand,
+) -> list[Row]:
+    """Read up to 100 records, all different. An id without a row does not exist (any more)."""
+    answer = client.read_batch(object_type, ids, properties=properties, errand=errand)
+    found, open_ids = rows(answer, ids)
+    for record_id in open_ids:
+        found += read(client, object_type, [record_id], properties=properties, errand=errand)
+    return found
 
 
 def rows(answer: Mapping[str, Any], ids: Sequence[str]) -> tuple[list[Row], list[str]]:

@@ -42,6 +42,7 @@ class SalesforceCrm:
     """One connected org. Shared by threads; each call has a session of its own."""
 
     capabilities = Capabilities(read_batch=200, write_batch=200)
+    availability_problem: str | None = None
 
     def __init__(
         self,
@@ -110,6 +111,12 @@ class SalesforceCrm:
                 targets[record_id] = owner_id  # a record twice in one update is an error there
         settled = self._write(object_type, targets) if targets else {}
         return [_outcome(object_type, write, targets, settled) for write in writes]
+
+    def unowned(self, object_type: str, since: datetime, *, after: str | None = None) -> list[str]:
+        """By one query in the order of ids, whoever owns them; up to 200."""
+        records.check_object_type(object_type)
+        rows = self._call().query(records.created_soql(object_type, since, after))
+        return [str(row["Id"]) for row in rows if row.get("Id")]
 
     def account_id(self) -> None:
         """None: the org of a message is checked when it comes in."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 from adapters.salesforce import ids
@@ -82,6 +83,18 @@ def soql(object_type: str, wanted: Sequence[str], id18s: Collection[str]) -> str
     names = ",".join([*owner, *wanted])
     listed = ",".join(f"'{id18}'" for id18 in id18s)
     return f"SELECT {names} FROM {object_type} WHERE Id IN ({listed})"  # noqa: S608
+
+
+def created_soql(object_type: str, since: datetime, after: str | None) -> str:
+    """Return the query for 200 records created since then, beyond the id ``after``."""
+    created = since.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    where = f"CreatedDate >= {created}"
+    if after is not None:
+        id18 = ids.record_id(object_type, after)
+        if id18 is None:
+            raise CrmNever(f"That is no id of a Salesforce {object_type}.", code="bad_record_id")
+        where += f" AND Id > '{id18}'"
+    return f"SELECT Id FROM {object_type} WHERE {where} ORDER BY Id LIMIT 200"  # noqa: S608
 
 
 def from_row(

@@ -22,28 +22,38 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Request, Response
 
 from adapters.sandbox import hubspot_answers
+from adapters.sandbox.hubspot_callbacks import Callbacks
+from adapters.sandbox.hubspot_changes import Change
 from adapters.sandbox.hubspot_control import add_control_routes
-from adapters.sandbox.hubspot_limits import Limits
-from adapters.sandbox.hubspot_portal import Change, OwnerType, Portal, Record, Source
-from adapters.sandbox.hubspot_routes import add_routes
+from adapters.sandbox.hubspot_limits import Limits, Pool, Sizes, pool_of
+from adapters.sandbox.hubspot_links import Links
+from adapters.sandbox.hubspot_oauth import Tokens
+from adapters.sandbox.hubspot_portal import Portal
+from adapters.sandbox.hubspot_routes import DATE_VERSIONS, add_routes
 from adapters.sandbox.hubspot_rules import RULES
+from adapters.sandbox.hubspot_screen import Screen
 from adapters.sandbox.server import Handler, Sandbox, json_response, real_clock
 
-DATE_VERSIONS = frozenset({"2025-09", "2026-03", "2026-09", "2027-03-beta"})
 _SCOPES = {
     "owners": "crm.objects.owners.read",
     "tickets": "tickets",
+    "automation": "automation",
+    "tasks": "crm.objects.contacts.{access}",
+    "meetings": "crm.objects.contacts.{access}",
 }
 BeforeWrite = Callable[[str, str, Mapping[str, Any]], None]
 
 
-class HubSpotSandbox(Sandbox):
-    """One portal with one app in it, reached by one static token.
+class HubSpotSandbox(Screen):
+    """One portal with one app in it, reached by a static token, by OAuth as well if told so.
 
     Switches: ``accept_archived_owner`` (nobody knows whether HubSpot does), ``whole_batch_400``
     (False: a bad owner fails its own record only), ``admin_rule`` (a property that writes from
     2026-09 on must leave filled), ``empty_as`` (how a property without value is answered),
-    ``batch_read_follows_merges``, ``retry_after`` (429 tells how long), ``missing_scopes``.
+    ``batch_read_follows_merges``, ``retry_after`` (429 tells how long), ``missing_scopes``,
+    ``unlinked_as`` (a record without associations is left out of a batch, or an ``error`` in it),
+    ``out_of_office_unit`` (of timestamps in users' availability), ``takes_static_token``,
+    ``rotate_refresh_token`` (each refresh token is good once), and the limits.
     """
 
     RULES: ClassVar[frozenset[str]] = frozenset(RULES)
@@ -56,7 +66,15 @@ class HubSpotSandbox(Sandbox):
         "retry_after",
         "missing_scopes",
         "ten_secondly_limit",
+        "oauth_ten_secondly_limit",
+        "search_limit",
+        "association_limit",
         "daily_limit",
+        "unlinked_as",
+        "out_of_office_unit",
+        "index_lag",
+        "takes_static_token",
+        "rotate_refresh_token",
     }
 
     def __init__(
@@ -87,124 +105,22 @@ class HubSpotSandbox(Sandbox):
         self.retry_after = False
         self.missing_scopes: list[str] = []
         self.portal = Portal(lambda: self.clock(), self.rules)
+        self.links = Links(self.portal)
+        self.tokens = Tokens(lambda: self.clock(), self.rules)
+        self.callbacks = Callbacks(lambda: self.clock(), self.rules)
+        self.unlinked_as: Literal["absent", "error"] = "absent"
+        self.index_lag = 0.0  # seconds until a search knows of a change
+        self.takes_static_token = True
+        self.rotate_refresh_token = False
         self.ten_secondly_limit: int | None = 190  # of a private app, Professional
+        self.oauth_ten_secondly_limit: int | None = 110
+        self.search_limit: int | None = 5  # a second
+        self.association_limit: int | None = 150  # in ten seconds
         self.daily_limit: int | None = 625_000
         self._limits = Limits(time_zone)
         self._before_write: list[BeforeWrite] = []
         add_routes(self)
         add_control_routes(self)
-
-    # -- what a person does in HubSpot
-
-    def add_owner(
-        self,
-        email: str,
-        first_name: str = "",
-        last_name: str = "",
-        *,
-        archived: bool = False,
-        type: OwnerType = "PERSON",  # noqa: A002 - HubSpot's word for it
-        owner_id: str | None = None,
-    ) -> str:
-        """Add somebody who can own records; return the owner id."""
-        with self.lock:
-            owner = self.portal.add_owner(
-                email,
-                owner_id=owner_id,
-                first_name=first_name,
-                last_name=last_name,
-                archived=archived,
-                type=type,
-            )
-        return owner.id
-
-    def archive_owner(self, owner_id: str, *, archived: bool = True) -> None:
-        """Deactivate the user behind an owner, or take him back; he keeps his records."""
-        with self.lock:
-            self.portal.owners[owner_id].archived = archived
-
-    def user_id_of(self, owner_id: str) -> str:
-        """The user id of an owner, which is never right in ``hubspot_owner_id``."""
-        return str(self.portal.owners[owner_id].user_id)
-
-    def create(
-        self,
-        object_type: str,
-        properties: Mapping[str, str | None],
-        *,
-        record_id: str | None = None,
-        source: str = "FORM",
-    ) -> str:
-        """Add a record; return its id. ``source`` as events tell it: FORM, IMPORT, CRM_UI, ..."""
-        with self.lock:
-            record = self.portal.create(
-                object_type, properties, record_id=record_id, source=Source(kind=source)
-            )
-        return record.id
-
-    def get(self, object_type: str, record_id: str) -> dict[str, str | None] | None:
-        """The properties of a living record under exactly this id, or None."""
-        with self.lock:
-            record = self.portal.find(object_type, record_id, follow_merges=False)
-            return dict(record.properties) if record else None
-
-    def owner_of(self, object_type: str, record_id: str) -> str | None:
-        """The owner id that a record, or the survivor of its merge, holds now; None if none."""
-        with self.lock:
-            return self._record(object_type, record_id).properties.get("hubspot_owner_id") or None
-
-    def set_owner(
-        self, object_type: str, record_id: str, owner_id: str | None, *, user_id: int = 7
-    ) -> None:
-        """A person sets or clears (None) the owner at the screen."""
-        self.edit(object_type, record_id, {"hubspot_owner_id": owner_id}, user_id=user_id)
-
-    def edit(
-        self,
-        object_type: str,
-        record_id: str,
-        properties: Mapping[str, str | None],
-        *,
-        user_id: int = 7,
-    ) -> None:
-        """A person changes properties at the screen."""
-        with self.lock:
-            self.portal.properties |= set(properties)
-            record = self._record(object_type, record_id)
-            self.portal.write(record, properties, Source.person(user_id))
-
-    def history_of(self, object_type: str, record_id: str, name: str) -> list[str]:
-        """Every value that a property has had, newest first."""
-        with self.lock:
-            record = self._record(object_type, record_id)
-            return [value for value, _, _ in record.history.get(name, [])]
-
-    def delete(self, object_type: str, record_id: str) -> None:
-        """Move a record to the bin."""
-        with self.lock:
-            self.portal.delete(self._record(object_type, record_id), Source.person(7))
-
-    def restore(self, object_type: str, record_id: str) -> None:
-        """Take a record out of the bin."""
-        with self.lock:
-            record = self.portal.find(object_type, record_id, archived=True)
-            if record is None:
-                raise LookupError(f"no deleted {object_type} {record_id}")
-            self.portal.restore(record, Source.person(7))
-
-    def merge(
-        self,
-        primary: str,
-        others: Iterable[str],
-        *,
-        new_id: bool = False,
-        object_type: str = "contacts",
-    ) -> str:
-        """Merge records into ``primary``; return the survivor's id, a fresh one if ``new_id``."""
-        with self.lock:
-            first = self._record(object_type, primary)
-            rest = [self._record(object_type, other) for other in others]
-            return self.portal.merge(first, rest, new_id=new_id, source=Source.person(7)).id
 
     # -- hooks
 
@@ -228,9 +144,32 @@ class HubSpotSandbox(Sandbox):
 
     def need_scope(self, kind: str, access: str) -> None:
         """Refuse the call when the token lacks the scope for it."""
-        scope = _SCOPES.get(kind, f"crm.objects.{kind}.{access}")
+        scope = _SCOPES.get(kind, f"crm.objects.{kind}.{{access}}").format(access=access)
         if scope in self.missing_scopes:
             raise hubspot_answers.scope_missing(scope)
+
+    # -- OAuth and callbacks
+
+    def use_oauth(self, *, client_id: str = "sandbox-client-id") -> str:
+        """The account lets the app in by OAuth; return the refresh token for it."""
+        with self.lock:
+            return self.tokens.install(client_id)
+
+    def expire_tokens(self) -> None:
+        """End every OAuth access token now."""
+        with self.lock:
+            self.tokens.expire()
+
+    def revoke(self) -> None:
+        """The account removes the app: no OAuth token is good any more."""
+        with self.lock:
+            self.tokens.revoke()
+
+    @property
+    def completed(self) -> dict[str, dict[str, Any]]:
+        """The output fields of every callback that was completed, by its id."""
+        with self.lock:
+            return dict(self.callbacks.completed)
 
     # -- serving
 
@@ -238,13 +177,13 @@ class HubSpotSandbox(Sandbox):
         """Check token, limits and version, then answer."""
         if request.path.startswith("/_sandbox/"):
             return handler(request, **parts)
-        try:
-            self._check_token(request)
-            response = self._refused_by_limit() or self._answer_version(request, handler, parts)
-        except hubspot_answers.Refusal as refusal:
-            response = refusal.response()
-        if "rate_headers" in self.rules:
-            response.headers.update(self._limits.headers(**self._limit_sizes()))
+        if request.path.startswith("/oauth/"):
+            return self._answer(request, handler, parts)
+        pool = pool_of(request.path) if "own_counters" in self.rules else "account"
+        sizes = self._sizes(request)
+        response = self._answer(request, handler, parts, count=(pool, sizes))
+        if pool == "account" and "rate_headers" in self.rules:
+            response.headers.update(self._limits.headers(sizes))
         return response
 
     def refuse(self, request: Request, error: HTTPException) -> Response:  # noqa: ARG002
@@ -254,21 +193,48 @@ class HubSpotSandbox(Sandbox):
             hubspot_answers.error_body(message, "OBJECT_NOT_FOUND"), error.code or 500
         )
 
+    def _answer(
+        self,
+        request: Request,
+        handler: Handler,
+        parts: Mapping[str, Any],
+        *,
+        count: tuple[Pool, Sizes] | None = None,
+    ) -> Response:
+        try:
+            if count:
+                self._check_token(request)
+            refused = self._refused_by_limit(*count) if count else None
+            return refused or self._answer_version(request, handler, parts)
+        except hubspot_answers.Refusal as refusal:
+            return refusal.response()
+
     def _check_token(self, request: Request) -> None:
-        given = request.headers.get("Authorization", "")
-        if given != f"Bearer {self.access_token}" and "token" in self.rules:
+        given = _bearer(request)
+        with self.lock:
+            known = self.tokens.check(given) or (
+                given == self.access_token and self.takes_static_token
+            )
+        if not known and "token" in self.rules:
             raise hubspot_answers.bad_token()
 
-    def _limit_sizes(self) -> dict[str, int | None]:
-        return {"ten_secondly": self.ten_secondly_limit, "daily": self.daily_limit}
+    def _sizes(self, request: Request) -> Sizes:
+        is_oauth = _bearer(request) != self.access_token and "oauth_limits" in self.rules
+        return Sizes(
+            account=self.oauth_ten_secondly_limit if is_oauth else self.ten_secondly_limit,
+            search=self.search_limit,
+            associations=self.association_limit,
+            daily=None if is_oauth else self.daily_limit,
+        )
 
-    def _refused_by_limit(self) -> Response | None:
+    def _refused_by_limit(self, pool: Pool, sizes: Sizes) -> Response | None:
         now = self.clock()
         with self.lock:
-            policy = self._limits.count(now, **self._limit_sizes())
-            if policy is None or "rate_limit" not in self.rules:
+            policy = self._limits.count(now, pool, sizes)
+            rule = "search_pace" if policy == "SECONDLY" else "rate_limit"
+            if policy is None or rule not in self.rules:
                 return None
-            wait = self._limits.seconds_to_wait(policy, now)
+            wait = self._limits.seconds_to_wait(policy, pool, now)
         headers = {"Retry-After": str(wait)} if self.retry_after else {}
         return json_response(hubspot_answers.limit_body(policy), 429, headers)
 
@@ -283,8 +249,7 @@ class HubSpotSandbox(Sandbox):
             )
         return handler(request, **parts)
 
-    def _record(self, object_type: str, record_id: str) -> Record:
-        record = self.portal.find(object_type, record_id)
-        if record is None:
-            raise LookupError(f"no {object_type} {record_id} in this portal")
-        return record
+
+def _bearer(request: Request) -> str:
+    scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+    return token if scheme == "Bearer" else ""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from datetime import timedelta
 from typing import Any
 
 from werkzeug.wrappers import Response
@@ -90,6 +91,33 @@ def some_not_found(singular: str, ids: list[str]) -> dict[str, Any]:
     }
 
 
+def no_association(near: str, far: str, record_id: str) -> dict[str, Any]:
+    """The entry of a batch's ``errors`` for a record that is linked to none of the other type."""
+    return {
+        "status": "error",
+        "category": "OBJECT_NOT_FOUND",
+        "subCategory": "crm.associations.NO_ASSOCIATIONS_FOUND",
+        "message": f"No {far.lower()} is associated with {near.lower()} {record_id}.",
+        "context": {"fromObjectId": [record_id]},
+    }
+
+
+def expired_token(age: timedelta, expired_at: str) -> Refusal:
+    """The 401 for an OAuth token whose time is over."""
+    seconds = int(age.total_seconds())
+    message = f"The OAuth token used to make this call expired {seconds} second(s) ago."
+    context = {"expire time": [expired_at]}
+    return Refusal(401, error_body(message, "EXPIRED_AUTHENTICATION", context=context))
+
+
+def bad_grant(status: str, message: str) -> Refusal:
+    """The 400 of the token endpoint, whose ``status`` is a word of its own."""
+    body = error_body(message, "VALIDATION_ERROR") | {"status": status}
+    if status == "BAD_REFRESH_TOKEN":
+        body |= {"error": "invalid_grant", "error_description": message}
+    return Refusal(400, body)
+
+
 def bad_token() -> Refusal:
     """The 401 for a wrong, revoked or missing token."""
     message = "Authentication credentials not found. This API supports OAuth 2.0 authentication."
@@ -129,11 +157,7 @@ def _cloudflare(status: int) -> dict[str, Any]:
     return {"status": status, "body": page}
 
 
-_EXPIRED = error_body(
-    "The OAuth token used to make this call expired 5 second(s) ago.",
-    "EXPIRED_AUTHENTICATION",
-    context={"expire time": ["2026-11-30T09:00:00.000Z"]},
-)
+_EXPIRED = expired_token(timedelta(seconds=5), "2026-11-30T09:00:00.000Z").body
 _CONFLICT = error_body("Contact already exists. Existing ID: 88000000123", "CONFLICT")
 _SERVER = {"status": "error", "message": "internal error", "correlationId": CORRELATION_ID}
 

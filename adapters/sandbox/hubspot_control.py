@@ -27,6 +27,7 @@ def add_control_routes(sandbox: HubSpotSandbox) -> None:
                     "archived": record.archived_at is not None,
                 }
                 for record in sandbox.portal.records.values()
+                if record.object_type != "users"
             ]
         return json_response(shown)
 

@@ -1,30 +1,15 @@
-"""Webhook events of HubSpot apps as they go over the wire, and how such a request is signed.
-
-Written from HubSpot's published description alone, so that it can catch a mistake in the adapter.
-"""
+"""Webhook events of HubSpot apps as they go over the wire, and the headers that go with them."""
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import hmac
 from datetime import datetime
-from typing import Any
+from typing import Any, get_args
 
-from adapters.sandbox.hubspot_portal import Change
+from adapters.sandbox.hubspot_changes import Change, ChangeKind
 from adapters.sandbox.hubspot_schema import TYPE_IDS, singular
+from adapters.sandbox.hubspot_signatures import milliseconds, sign_v1, sign_v3
 
 CLASSIC_TYPES = frozenset({"contacts", "companies", "deals", "tickets"})
-# The only percent signs that HubSpot resolves before it signs an address.
-_DECODED = {
-    "%3A": ":", "%2F": "/", "%3F": "?", "%40": "@", "%21": "!", "%24": "$",
-    "%27": "'", "%28": "(", "%29": ")", "%2A": "*", "%2C": ",", "%3B": ";",
-}  # fmt: skip
-
-
-def milliseconds(at: datetime) -> int:
-    """A moment as HubSpot's events and headers tell it."""
-    return int(at.timestamp() * 1000)
 
 
 def event(
@@ -32,8 +17,11 @@ def event(
 ) -> dict[str, Any]:
     """One event at its first delivery.
 
-    ``generic`` is the ``object.*`` form with ``objectTypeId``; leads have no other form.
+    ``generic`` is the ``object.*`` form with ``objectTypeId``; leads have no other form, and a
+    deletion for privacy has the classic one only. A change of an association names no
+    ``objectId``, but both ends.
     """
+    generic = generic and change.kind != "privacyDeletion"
     generic = generic or change.object_type not in CLASSIC_TYPES
     prefix = "object" if generic else singular(change.object_type).lower()
     told: dict[str, Any] = {
@@ -44,9 +32,10 @@ def event(
         "occurredAt": milliseconds(change.at),
         "subscriptionType": f"{prefix}.{change.kind}",
         "attemptNumber": 0,
-        "objectId": int(change.record_id),
         "changeSource": change.source.kind,
     }
+    if change.kind != "associationChange":
+        told["objectId"] = int(change.record_id)
     if generic:
         told["objectTypeId"] = TYPE_IDS[change.object_type]
     if change.source.id and change.kind != "creation":
@@ -60,8 +49,10 @@ def _details(change: Change, *, generic: bool) -> dict[str, Any]:
             return {"changeFlag": "NEW" if generic else "CREATED"}
         case "deletion":
             return {"changeFlag": "DELETED"}
-        case "restore":
+        case "restore" | "privacyDeletion":
             return {}
+        case "associationChange":
+            return _ends(change, generic=generic)
         case "propertyChange":
             sensitive = {"isSensitive": False} if generic else {}
             return {"propertyName": change.name, "propertyValue": change.value, **sensitive}
@@ -75,24 +66,36 @@ def _details(change: Change, *, generic: bool) -> dict[str, Any]:
             }
 
 
+def _ends(change: Change, *, generic: bool) -> dict[str, Any]:
+    to_type, to_id = change.to_type or "", int(change.to_id or 0)
+    told = {
+        "fromObjectId": int(change.record_id),
+        "toObjectId": to_id,
+        "associationRemoved": change.is_removed,
+        "isPrimaryAssociation": change.is_primary,
+    }
+    if not generic:
+        kind = f"{singular(change.object_type)}_TO_{singular(to_type)}"
+        return {"associationType": kind, **told}
+    return {
+        **told,
+        "fromObjectTypeId": TYPE_IDS[change.object_type],
+        "toObjectTypeId": TYPE_IDS[to_type],
+        "associationTypeId": change.association_id,
+        "associationCategory": change.association_category,
+    }
+
+
 def _subscription(change: Change) -> int:
-    kinds = ("creation", "propertyChange", "deletion", "restore", "merge")
+    kinds = get_args(ChangeKind)
     return 70 + 10 * list(TYPE_IDS).index(change.object_type) + kinds.index(change.kind)
 
 
 def signed_headers(*, secret: str, url: str, body: bytes, at: datetime) -> dict[str, str]:
     """The headers of a POST of app events: the v1 signature and, beside it, v3."""
-    stamp = str(milliseconds(at))
-    decoded = url
-    for escape, character in _DECODED.items():
-        decoded = decoded.replace(escape, character).replace(escape.lower(), character)
-    signed = b"POST" + decoded.encode() + body + stamp.encode()
-    v3 = base64.b64encode(hmac.digest(secret.encode(), signed, "sha256")).decode()
     return {
         "Content-Type": "application/json",
         "User-Agent": "HubSpot Connect 2.0 (http://dev.hubspot.com/) - sandbox",
-        "X-HubSpot-Signature": hashlib.sha256(secret.encode() + body).hexdigest(),
-        "X-HubSpot-Signature-Version": "v1",
-        "X-HubSpot-Signature-v3": v3,
-        "X-HubSpot-Request-Timestamp": stamp,
+        **sign_v1(secret=secret, body=body),
+        **sign_v3(secret=secret, method="POST", url=url, body=body, at=at),
     }

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
+from adapters.sandbox.hubspot_changes import Change, ChangeKind, Source
 from adapters.sandbox.hubspot_schema import (
     KNOWN_PROPERTIES,
     created_property,
@@ -16,21 +17,6 @@ from adapters.sandbox.hubspot_schema import (
 )
 
 OwnerType = Literal["PERSON", "QUEUE"]
-ChangeKind = Literal["creation", "propertyChange", "deletion", "restore", "merge"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Source:
-    """Who changed something, in the words of property history and of webhook events."""
-
-    kind: str  # INTEGRATION, CRM_UI, FORM, IMPORT, ...
-    id: str | None = None
-    user_id: int | None = None
-
-    @classmethod
-    def person(cls, user_id: int) -> Source:
-        """A person at the screen."""
-        return cls(kind="CRM_UI", id=f"userId:{user_id}", user_id=user_id)
 
 
 @dataclass(kw_only=True)
@@ -45,6 +31,7 @@ class Owner:
     user_id: int
     archived: bool
     created_at: datetime
+    user_record_id: str | None  # of the "users" object; queues have none
 
 
 @dataclass(kw_only=True)
@@ -60,22 +47,6 @@ class Record:
     history: dict[str, list[tuple[str, datetime, Source]]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Change:
-    """Something that happened to a record, as a webhook event would tell it."""
-
-    kind: ChangeKind
-    object_type: str
-    record_id: str
-    at: datetime
-    source: Source
-    name: str | None = None
-    value: str | None = None
-    primary_id: str | None = None
-    merged_ids: tuple[str, ...] = ()
-    new_id: str | None = None
-
-
 class Portal:
     """All records and owners. Not locked by itself: callers hold the sandbox's lock."""
 
@@ -89,20 +60,55 @@ class Portal:
         self.listeners: list[Callable[[Change], None]] = []
         first = 88_000_000_123 if "wide_ids" in rules else 123
         self._record_ids = itertools.count(first, 37)
+        self._user_record_ids = itertools.count(first + 87_000_000_888, 13)
         self._owner_numbers = itertools.count()
 
     def add_owner(self, email: str, *, owner_id: str | None, **fields: object) -> Owner:
-        """Add an owner; ids count up from 5501, user ids from 990011."""
+        """Add an owner; ids count up from 5501, user ids from 990011. A person is a user as well.
+
+        His record of the ``users`` object has an id of its own; no event tells of it.
+        """
         number = next(self._owner_numbers)
+        is_person = fields["type"] == "PERSON"
         owner = Owner(
             id=owner_id or str(5501 + number),
             email=email,
             user_id=990011 + number,
             created_at=self.clock(),
+            user_record_id=str(next(self._user_record_ids)) if is_person else None,
             **fields,  # type: ignore[arg-type]
         )
         self.owners[owner.id] = owner
+        if owner.user_record_id:
+            self._add_user(owner, owner.user_record_id)
         return owner
+
+    def _add_user(self, owner: Owner, record_id: str) -> None:
+        now = stamp(owner.created_at)
+        self.records["users", record_id] = Record(
+            id=record_id,
+            object_type="users",
+            properties={
+                "hs_object_id": record_id,
+                "hs_createdate": now,
+                "hs_lastmodifieddate": now,
+                "hs_internal_user_id": str(owner.user_id),
+                "hubspot_owner_id": owner.id,
+                "hs_email": owner.email,
+                "hs_given_name": owner.first_name,
+                "hs_family_name": owner.last_name,
+            },
+            created_at=owner.created_at,
+            updated_at=owner.created_at,
+            archived_at=owner.created_at if owner.archived else None,
+        )
+
+    def archive_owner(self, owner: Owner, *, archived: bool) -> None:
+        """Deactivate the user behind an owner, or take him back; his user record goes with it."""
+        owner.archived = archived
+        if owner.user_record_id:
+            record = self.records["users", owner.user_record_id]
+            record.archived_at = self.clock() if archived else None
 
     def create(
         self,
@@ -126,7 +132,7 @@ class Portal:
         record.properties["hs_object_id"] = new_id
         record.properties[created_property(object_type)] = stamp(now)
         record.properties[modified_property(object_type)] = stamp(now)
-        self._tell(record, "creation", source)
+        self.tell(record, "creation", source)
         return record
 
     def find(
@@ -149,6 +155,15 @@ class Portal:
             return record
         return record if (record.archived_at is not None) == archived else None
 
+    def of_type(self, object_type: str, *, archived: bool = False) -> list[Record]:
+        """The records of a type, or those in its bin, in the order of their ids."""
+        found = [
+            record
+            for (kind, _), record in self.records.items()
+            if kind == object_type and (record.archived_at is not None) == archived
+        ]
+        return sorted(found, key=lambda record: int(record.id))
+
     def write(self, record: Record, properties: Mapping[str, str | None], source: Source) -> None:
         """Set properties, keep their history, bump the record and tell the listeners."""
         before = dict(record.properties)
@@ -160,17 +175,23 @@ class Portal:
         for name in properties:
             value = record.properties.get(name)
             if (value or "") != (before.get(name) or ""):
-                self._tell(record, "propertyChange", source, name=name, value=value or "")
+                self.tell(record, "propertyChange", source, name=name, value=value or "")
 
     def delete(self, record: Record, source: Source) -> None:
         """Move a record to the bin."""
         record.archived_at = self.clock()
-        self._tell(record, "deletion", source)
+        self.tell(record, "deletion", source)
+
+    def forget(self, record: Record, source: Source) -> None:
+        """Delete a record for good, as a person asked whose data it is; told twice."""
+        del self.records[record.object_type, record.id]
+        self.tell(record, "privacyDeletion", source)
+        self.tell(record, "deletion", source)
 
     def restore(self, record: Record, source: Source) -> None:
         """Take a record out of the bin."""
         record.archived_at = None
-        self._tell(record, "restore", source)
+        self.tell(record, "restore", source)
 
     def merge(
         self, primary: Record, others: Iterable[Record], *, new_id: bool, source: Source
@@ -207,8 +228,8 @@ class Portal:
         survivor.updated_at = self.clock()
         survivor.properties[modified_property(object_type)] = stamp(survivor.updated_at)
         for record in gone:
-            self._tell(record, "deletion", source)
-        self._tell(
+            self.tell(record, "deletion", source)
+        self.tell(
             survivor,
             "merge",
             source,
@@ -236,7 +257,8 @@ class Portal:
         if properties.get("hubspot_owner_id"):
             record.properties["hubspot_owner_assigneddate"] = stamp(now)
 
-    def _tell(self, record: Record, kind: ChangeKind, source: Source, **more: object) -> None:
+    def tell(self, record: Record, kind: ChangeKind, source: Source, **more: object) -> None:
+        """Tell the listeners of something that happened; ``more`` are fields of ``Change``."""
         change = Change(
             kind=kind,
             object_type=record.object_type,

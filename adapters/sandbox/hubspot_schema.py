@@ -29,7 +29,12 @@ KNOWN_PROPERTIES = frozenset(
         "domain",
         "email",
         "firstname",
+        "hs_availability_status",
         "hs_createdate",
+        "hs_email",
+        "hs_family_name",
+        "hs_given_name",
+        "hs_internal_user_id",
         "hs_lastmodifieddate",
         "hs_lead_label",
         "hs_lead_name",
@@ -37,6 +42,9 @@ KNOWN_PROPERTIES = frozenset(
         "hs_lead_type",
         "hs_merged_object_ids",
         "hs_object_id",
+        "hs_out_of_office_hours",
+        "hs_standard_time_zone",
+        "hs_working_hours",
         "hubspot_owner_assigneddate",
         "hubspot_owner_id",
         "industry",
@@ -74,7 +82,13 @@ def modified_property(object_type: str) -> str:
 
 def created_property(object_type: str) -> str:
     """The property that says when a record was created."""
-    return "hs_createdate" if object_type == "leads" else "createdate"
+    prefixed = ("leads", "users", "tasks", "meetings")
+    return "hs_createdate" if object_type in prefixed else "createdate"
+
+
+def binds_2026_09(version: str) -> bool:
+    """Whether the rules that came with the API of 2026-09 hold for this version (``v3`` is old)."""
+    return version[:1].isdigit() and version[:7] >= "2026-09"
 
 
 def stamp(at: datetime) -> str:

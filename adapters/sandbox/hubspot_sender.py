@@ -6,28 +6,23 @@ ten times, each event after a delay of its own and therefore in other company, s
 
 from __future__ import annotations
 
-import heapq
 import itertools
 import json
 import random
-import threading
-import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal, Self
-from urllib.parse import urlsplit
+from typing import Any, Literal
 
 import urllib3
 
 from adapters.sandbox.hubspot import HubSpotSandbox
+from adapters.sandbox.hubspot_changes import Change, ChangeKind, Source
 from adapters.sandbox.hubspot_events import event, signed_headers
-from adapters.sandbox.hubspot_portal import Change, ChangeKind, Source
+from adapters.sandbox.hubspot_outbox import PARALLEL, Outbox
+from adapters.sandbox.hubspot_signatures import PROXIES, signed_url
 
 BATCH = 100
-PARALLEL = 10
 RETRIES = 10
 TIMEOUT = 5.0
 FIRST_DELAY = 84.0  # seconds; doubling ten times spreads the retries over 24 hours
@@ -41,17 +36,17 @@ class Delivery:
     status: int | None
 
 
-class HubSpotSender:
+class HubSpotSender(Outbox[dict[str, Any]]):
     """Watches a sandbox and tells ``target_url`` what happens in it, from a background thread.
 
-    Used as a context manager, or with ``start`` and ``stop``. ``public_url`` is the address, or
+    ``public_url`` is the address, or
     only the origin, that HubSpot believes it calls when something stands in between; requests are
     signed for it. Retries are due ``delay_factor`` times sooner than HubSpot's.
 
     Switches: ``generic`` (contacts too in the ``object.*`` form), ``properties`` (whose changes
     are told), ``echo`` (changes made through the API are told too), ``duplicates`` (each event
     twice, with the same or with a new ``eventId``), ``shuffle`` (order within a batch),
-    ``batch_size`` (1-100).
+    ``batch_size`` (1-100), ``proxy`` (one of ``hubspot_signatures.PROXIES``: it adds headers).
     """
 
     def __init__(
@@ -64,9 +59,10 @@ class HubSpotSender:
         clock: Callable[[], datetime] | None = None,
         delay_factor: float = 0.0001,
     ) -> None:
+        super().__init__()
         self.sandbox = sandbox
         self.target_url = target_url
-        self.signed_url = _signed_url(target_url, public_url)
+        self.signed_url = signed_url(target_url, public_url)
         self.client_secret = client_secret or sandbox.client_secret
         self.clock = clock or (lambda: sandbox.clock())
         self.delay_factor = delay_factor
@@ -75,43 +71,24 @@ class HubSpotSender:
         self.echo = True
         self.duplicates: Literal["same_id", "new_id"] | None = None
         self.shuffle = False
+        self.proxy: str | None = None
         self.batch_size = BATCH
         self.deliveries: list[Delivery] = []
         self.lost: list[dict[str, Any]] = []  # given up after the last retry
         self._random = random.Random(sandbox.seed)  # noqa: S311
         self._event_ids = itertools.count(501)
-        self._order = itertools.count()
-        self._changed = threading.Condition()
-        self._due: list[tuple[float, int, dict[str, Any]]] = []
-        self._in_flight = 0
-        self._held = False
-        self._running = False
         self._pool = urllib3.PoolManager(maxsize=PARALLEL, block=True)
         sandbox.on_change(self._notice)
 
-    def start(self) -> Self:
-        """Begin to watch the sandbox and to send."""
-        self._running = True
-        self._threads = ThreadPoolExecutor(PARALLEL, thread_name_prefix="hubspot-sender")
-        self._loop = threading.Thread(target=self._run, name="hubspot-sender", daemon=True)
-        self._loop.start()
-        return self
-
     def stop(self) -> None:
         """Stop sending; what was not delivered is dropped."""
-        with self._changed:
-            self._running = False
-            self._due.clear()
-            self._changed.notify_all()
-        self._loop.join()
-        self._threads.shutdown()
+        super().stop()
         self._pool.clear()
 
-    def __enter__(self) -> Self:
-        return self.start()
-
-    def __exit__(self, *_: object) -> None:
-        self.stop()
+    def arrange(self, batch: list[dict[str, Any]]) -> None:
+        """In any order, when told so."""
+        if self.shuffle:
+            self._random.shuffle(batch)
 
     def event(
         self,
@@ -135,14 +112,13 @@ class HubSpotSender:
 
     def enqueue(self, *events: dict[str, Any]) -> None:
         """Have events delivered by the background thread, with retries."""
-        with self._changed:
+        with self.changed:
             for one in events:
-                self._put(one, delay=0)
+                self.put(one)
                 if self.duplicates == "same_id":
-                    self._put(dict(one), delay=0)
+                    self.put(dict(one))
                 elif self.duplicates == "new_id":
-                    self._put({**one, "eventId": next(self._event_ids)}, delay=0)
-            self._changed.notify_all()
+                    self.put({**one, "eventId": next(self._event_ids)})
 
     def send(self, events: list[dict[str, Any]]) -> int | None:
         """Send one request now and once; return the status, or None if no answer came in time."""
@@ -156,40 +132,21 @@ class HubSpotSender:
                 "POST",
                 self.target_url,
                 body=body,
-                headers=headers,
+                headers=headers | PROXIES.get(self.proxy or "", {}),
                 timeout=urllib3.Timeout(total=TIMEOUT),
                 retries=False,
             )
             status = response.status
         except urllib3.exceptions.HTTPError:
             status = None
-        with self._changed:
+        with self.changed:
             self.deliveries.append(Delivery(events=events, status=status))
         return status
-
-    @contextmanager
-    def held(self) -> Iterator[None]:
-        """Let events gather inside the block, so that they leave in full batches after it."""
-        with self._changed:
-            self._held = True
-        try:
-            yield
-        finally:
-            with self._changed:
-                self._held = False
-                self._changed.notify_all()
-
-    def flush(self, timeout: float = 10.0) -> None:
-        """Wait until everything is delivered or lost; ``TimeoutError`` if it takes too long."""
-        with self._changed:
-            if not self._changed.wait_for(lambda: not self._due and not self._in_flight, timeout):
-                waiting = len(self._due)
-                raise TimeoutError(f"{waiting} events wait, {self._in_flight} requests run")
 
     # -- the background thread
 
     def _notice(self, change: Change) -> None:
-        if not self._running:
+        if not self.running:
             return
         if change.kind == "propertyChange":
             ours = change.source.kind == "INTEGRATION"
@@ -206,44 +163,13 @@ class HubSpotSender:
             app_id=self.sandbox.app_id,
         )
 
-    def _put(self, one: dict[str, Any], *, delay: float) -> None:
-        heapq.heappush(self._due, (time.monotonic() + delay, next(self._order), one))
-
-    def _run(self) -> None:
-        while True:
-            with self._changed:
-                batch = self._next_batch()
-                while not batch and self._running:
-                    self._changed.wait(self._seconds_to_next())
-                    batch = self._next_batch()
-                if not self._running:
-                    return
-                self._in_flight += 1
-            self._threads.submit(self._deliver, batch)
-
-    def _next_batch(self) -> list[dict[str, Any]]:
-        batch: list[dict[str, Any]] = []
-        if self._held or self._in_flight >= PARALLEL:
-            return batch
-        while self._due and self._due[0][0] <= time.monotonic() and len(batch) < self.batch_size:
-            batch.append(heapq.heappop(self._due)[2])
-        if self.shuffle:
-            self._random.shuffle(batch)
-        return batch
-
-    def _seconds_to_next(self) -> float | None:
-        if not self._due or self._held or self._in_flight >= PARALLEL:
-            return None
-        return max(0.0, self._due[0][0] - time.monotonic())
-
-    def _deliver(self, batch: list[dict[str, Any]]) -> None:
+    def deliver(self, batch: list[dict[str, Any]]) -> None:
+        """Send one batch; each event of a refused one has a delay of its own."""
         status = self.send(batch)
-        with self._changed:
-            if status is None or not 200 <= status < 300:
+        if status is None or not 200 <= status < 300:
+            with self.changed:
                 for one in batch:
                     self._try_later(one)
-            self._in_flight -= 1
-            self._changed.notify_all()
 
     def _try_later(self, one: dict[str, Any]) -> None:
         attempt = one["attemptNumber"] + 1
@@ -251,14 +177,4 @@ class HubSpotSender:
             self.lost.append(one)
             return
         delay = FIRST_DELAY * 2 ** (attempt - 1) * self._random.uniform(0.5, 1.5)
-        self._put({**one, "attemptNumber": attempt}, delay=delay * self.delay_factor)
-
-
-def _signed_url(target_url: str, public_url: str | None) -> str:
-    if public_url is None:
-        return target_url
-    if urlsplit(public_url).path.strip("/"):
-        return public_url
-    parts = urlsplit(target_url)
-    query = f"?{parts.query}" if parts.query else ""
-    return public_url.rstrip("/") + parts.path + query
+        self.put({**one, "attemptNumber": attempt}, delay=delay * self.delay_factor)

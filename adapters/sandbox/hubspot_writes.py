@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from adapters.sandbox import hubspot_answers as answers
 from adapters.sandbox.hubspot_portal import Record
+from adapters.sandbox.hubspot_schema import binds_2026_09
 
 if TYPE_CHECKING:
     from adapters.sandbox.hubspot import HubSpotSandbox
@@ -30,8 +31,7 @@ def value_problem(
 ) -> dict[str, Any] | None:
     """The error body for values that this record cannot take, or None."""
     needed = sandbox.admin_rule
-    dated = version != "v3" and version[:7] >= "2026-09"
-    bound = needed and (dated or "admin_rule_dated" not in sandbox.rules)
+    bound = needed and (binds_2026_09(version) or "admin_rule_dated" not in sandbox.rules)
     if needed and bound and not (properties.get(needed) or record.properties.get(needed)):
         message = f"Property {needed} is required"
         return answers.bad_property(name=needed, code="REQUIRED_PROPERTY", message=message)
@@ -52,4 +52,6 @@ def _takes_owner(sandbox: HubSpotSandbox, owner_id: str) -> bool:
         )
     if any(owner_id == str(one.user_id) for one in sandbox.portal.owners.values()):
         return "user_id_owner" not in sandbox.rules
+    if ("users", owner_id) in sandbox.portal.records:
+        return "user_record_owner" not in sandbox.rules
     return "unknown_owner" not in sandbox.rules

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from connector import __version__
-from connector.cli import checking, start, tokens
+from connector.cli import checking, connecting, start, tokens
 from connector.errors import LeadRotaError
 
 
@@ -148,4 +148,5 @@ def demo(stay: bool) -> None:
 
 
 main.add_command(checking.audit)
+main.add_command(connecting.connect)
 main.add_command(tokens.token)

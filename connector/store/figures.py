@@ -14,6 +14,7 @@ from sqlalchemy import Column, Table, case, func, select
 from connector.store.database import Session
 from connector.store.tables import (
     assignments,
+    call_limits,
     inbox,
     lanes,
     outbox,
@@ -89,6 +90,17 @@ def pauses(session: Session, *, now: datetime) -> dict[str, float]:
     """Every connection that a worker knows, with the seconds for which it is paused."""
     rows = session.execute(select(lanes.c.connection, lanes.c.paused_until)).all()
     return {name: max(0.0, (until - now).total_seconds()) if until else 0.0 for name, until in rows}
+
+
+def limits(session: Session) -> dict[tuple[str, str], tuple[int, int]]:
+    """What the CRMs told of their limits last, by (connection, limit): (calls left, at most)."""
+    columns = call_limits.c
+    rows = session.execute(
+        select(columns.connection, columns.name, columns.left, columns.most).order_by(
+            columns.connection, columns.name
+        )
+    )
+    return {(row.connection, row.name): (row.left, row.most) for row in rows}
 
 
 def decisions_since(session: Session, since: datetime) -> dict[tuple[str, str], int]:

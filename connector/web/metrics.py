@@ -48,7 +48,11 @@ def show_metrics() -> Response:
     """Show how much waits and what came out lately, for Prometheus."""
     now = current().clock()
     with reading() as session:
-        found = [*_of_pools(session, now), *_of_connections(session, now)]
+        found = [
+            *_of_pools(session, now),
+            *_of_connections(session, now),
+            *_of_limits(session),
+        ]
     registry = CollectorRegistry()
     registry.register(_Filled(found))
     return Response(generate_latest(registry), content_type=CONTENT_TYPE_LATEST)
@@ -120,6 +124,25 @@ def _of_connections(session: Session, now: datetime) -> list[Metric]:
             "For how long no call will be made: the CRM asked for a pause or cannot be reached.",
             labels,
             [((name,), pauses.get(name, 0)) for name in names],
+        ),
+    ]
+
+
+def _of_limits(session: Session) -> list[Metric]:
+    labels = ("connection", "limit")
+    limits = figures.limits(session)
+    return [
+        _gauge(
+            "leadrota_crm_calls_left",
+            "Calls that the CRM still takes, as it told last.",
+            labels,
+            [(label, left) for label, (left, _) in limits.items()],
+        ),
+        _gauge(
+            "leadrota_crm_calls_most",
+            "Calls that the CRM takes in all within that limit's time.",
+            labels,
+            [(label, most) for label, (_, most) in limits.items()],
         ),
     ]
 

@@ -143,7 +143,7 @@ def test_a_signature_of_another_time_is_refused(stage: Stage, seconds: int) -> N
 
 
 @pytest.mark.parametrize(
-    "body", [b"", b"{", b'{"objectId": 1}', b"[1]", b"[NaN]", b'["\xff"]', b"null"]
+    "body", [b"", b"{", b'"objectId"', b"[1]", b"[NaN]", b'["\xff"]', b"null"]
 )
 def test_a_signed_hubspot_body_that_is_no_list_of_events_is_refused(
     stage: Stage, body: bytes

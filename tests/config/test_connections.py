@@ -9,6 +9,12 @@ HUBSPOT = {
     "HUBSPOT_ACCESS_TOKEN": "token-1",
     "HUBSPOT_CLIENT_SECRET": "secret-1",
 }
+OAUTH = {
+    "LEADROTA_PUBLIC_URL": "https://leads.example.com",
+    "LEADROTA_ENCRYPTION_KEY": "k" * 32,
+    "HUBSPOT_CLIENT_ID": "client-1",
+    "HUBSPOT_CLIENT_SECRET": "secret-1",
+}
 SALESFORCE = {
     "SALESFORCE_LOGIN_URL": "https://example.my.salesforce.com",
     "SALESFORCE_CLIENT_ID": "client-1",
@@ -40,6 +46,8 @@ def test_the_details_of_hubspot_can_be_set():
         "HUBSPOT_OBJECTS": "contacts, companies,contacts",
         "HUBSPOT_API_VERSION": "2026-03",
         "HUBSPOT_BASE_URL": "http://127.0.0.1:8100/",
+        "HUBSPOT_WEBHOOK_KEY": "sixteen-letters!",
+        "HUBSPOT_AVAILABILITY": "0",
     }
 
     (hubspot,) = load(HUBSPOT | details).connections
@@ -48,6 +56,52 @@ def test_the_details_of_hubspot_can_be_set():
     assert hubspot.objects == ("contacts", "companies")
     assert hubspot.api_version == "2026-03"
     assert hubspot.base_url == "http://127.0.0.1:8100"
+    assert hubspot.webhook_key == "sixteen-letters!"
+    assert hubspot.availability is False
+    assert "sixteen" not in repr(hubspot)
+
+
+def test_types_of_an_account_s_own_can_be_routed_by_id():
+    (hubspot,) = load(HUBSPOT | {"HUBSPOT_OBJECTS": "contacts, 2-3456789"}).connections
+
+    assert hubspot.objects == ("contacts", "2-3456789")
+
+
+def test_a_client_id_and_a_secret_make_a_connection_that_uses_oauth():
+    assert load(OAUTH).connections == (
+        HubSpotSettings(
+            name="hubspot",
+            client_id="client-1",
+            client_secret="secret-1",
+            public_url="https://leads.example.com",
+        ),
+    )
+
+
+def test_a_refresh_token_can_be_given_to_begin_with():
+    settings = load(OAUTH | {"HUBSPOT_REFRESH_TOKEN": "refresh-1"})
+
+    assert settings.connections[0].refresh_token == "refresh-1"
+    assert "refresh-1" not in repr(settings)
+
+
+@pytest.mark.parametrize("name", [name for name in OAUTH if name != "HUBSPOT_CLIENT_ID"])
+def test_half_an_app_with_oauth_names_what_is_missing(problems, name):
+    (problem,) = problems(lambda: load(without(OAUTH, name)))
+
+    assert problem.startswith(f"{name} is missing")
+
+
+def test_there_is_one_way_to_a_token(problems):
+    told = problems(lambda: load(OAUTH | {"HUBSPOT_ACCESS_TOKEN": "token-1"}))
+
+    assert [line.split(";")[0] for line in told] == ["HUBSPOT_ACCESS_TOKEN cannot be set here"]
+
+
+def test_a_refresh_token_without_its_app_is_told(problems):
+    (problem,) = problems(lambda: load(HUBSPOT | {"HUBSPOT_REFRESH_TOKEN": "refresh-1"}))
+
+    assert problem.startswith("HUBSPOT_REFRESH_TOKEN cannot be set here")
 
 
 @pytest.mark.parametrize("name", HUBSPOT)
@@ -138,6 +192,9 @@ def test_half_of_the_jwt_flow_names_the_other_half(problems, name):
         ("HUBSPOT_OBJECTS", "contacts;hidden"),
         ("HUBSPOT_API_VERSION", "hidden"),
         ("HUBSPOT_BASE_URL", "http://hidden.example.com"),
+        ("HUBSPOT_WEBHOOK_KEY", "hidden-hidden-1"),
+        ("HUBSPOT_WEBHOOK_KEY", "hidden with blanks in it"),
+        ("HUBSPOT_AVAILABILITY", "hidden"),
         ("SALESFORCE_LOGIN_URL", "http://hidden.my.salesforce.com"),
         ("SALESFORCE_LOGIN_URL", "https://example.my.salesforce.com/hidden"),
         ("SALESFORCE_PRIVATE_KEY", "hidden"),
@@ -199,6 +256,39 @@ def test_tables_of_the_file_make_more_connections(load_toml):
         "org_2",
         "secret-2",
         "key-2",
+    )
+
+
+def test_a_table_may_be_an_app_that_uses_oauth(load_toml):
+    toml = """
+leadrota_public_url = "https://leads.example.com"
+leadrota_encryption_key = "MY_KEY"
+
+[connections.eu]
+kind = "hubspot"
+client_id = "client-eu"
+client_secret = "EU_SECRET"
+refresh_token = "EU_REFRESH"
+webhook_key = "EU_WEBHOOKS"
+availability = false
+objects = ["2-3456789"]
+"""
+
+    secrets = {"MY_KEY": "k" * 32, "EU_SECRET": "s", "EU_REFRESH": "r", "EU_WEBHOOKS": "w" * 16}
+    settings = load_toml(toml, **secrets)
+
+    assert settings.encryption_key == "k" * 32
+    assert settings.connections == (
+        HubSpotSettings(
+            name="eu",
+            client_id="client-eu",
+            client_secret="s",
+            refresh_token="r",
+            webhook_key="w" * 16,
+            availability=False,
+            objects=("2-3456789",),
+            public_url="https://leads.example.com",
+        ),
     )
 
 

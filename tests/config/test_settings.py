@@ -55,6 +55,9 @@ def test_postgresql_gets_the_web_processes_that_are_asked_for():
         ("LEADROTA_API_TOKEN", "hidden-too-short"),
         ("LEADROTA_API_TOKEN", "hidden with blanks " * 4),
         ("LEADROTA_LOG_FORMAT", "hidden"),
+        ("LEADROTA_ENCRYPTION_KEY", "hidden-too-short"),
+        ("LEADROTA_ENCRYPTION_KEY", f"{TOKEN},hidden-too-short"),
+        ("LEADROTA_ENCRYPTION_KEY", ","),
         ("LEADROTA_ALLOW_EPHEMERAL_SQLITE", "hidden"),
         ("LEADROTA_PUBLIC_URL", "http://hidden.example.com"),
         ("LEADROTA_PUBLIC_URL", "https://example.com/hidden"),
@@ -120,7 +123,7 @@ def test_an_unknown_name_of_a_crm_is_only_warned_of(name):
 
 
 def test_names_whose_feature_comes_later_are_taken():
-    names = ("SECRET_KEY", "ENCRYPTION_KEY", "RETENTION_DAYS", "RESYNC_EVERY")
+    names = ("SECRET_KEY", "RETENTION_DAYS", "RESYNC_EVERY")
 
     assert load({f"LEADROTA_{name}": "x" for name in names}) == load({})
 
@@ -155,3 +158,11 @@ def test_secrets_stay_out_of_repr():
     assert settings.api_token == TOKEN
     assert "hidden" not in repr(settings)
     assert TOKEN not in repr(settings)
+
+
+@pytest.mark.parametrize("key", ["ä text of 32 characters and more", f"{TOKEN} , {TOKEN}"])
+def test_encryption_keys_are_kept_as_given_and_out_of_sight(key):
+    settings = load({"LEADROTA_ENCRYPTION_KEY": key})
+
+    assert settings.encryption_key == key
+    assert key not in repr(settings)

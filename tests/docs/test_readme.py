@@ -54,7 +54,7 @@ def test_each_command_is_named_with_its_options(command, options):
     rows = [cell for cell in CELLS if f"{cell} ".startswith(f"{command} ")]
 
     assert len(rows) == 1
-    assert re.findall(r"--\w+|[A-Z]{2,}", rows[0].removeprefix(command)) == options
+    assert re.findall(r"--[\w-]+|[A-Z]{2,}", rows[0].removeprefix(command)) == options
 
 
 def test_no_command_is_named_that_is_none():

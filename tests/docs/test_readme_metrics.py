@@ -8,7 +8,8 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from config import load
 from connector import create_app
-from connector.store import lanes
+from connector.ports import Limit
+from connector.store import calls, lanes
 from connector.web.context import EXTENSION
 from tests.store import rows
 from tests.store.builders import NOW
@@ -24,6 +25,7 @@ def told(sqlite):
     """What ``/metrics`` tells of a database that has something to tell: (name, kind, labels)."""
     with sqlite.write() as session:
         lanes.ensure(session, ["hubspot"])
+        calls.note_limits(session, "hubspot", [Limit(name="daily", most=9, left=5)], now=NOW)
         rows.history(session, rows.pool(session, "SDR"), at=[NOW])
         rows.events(session, "hubspot", "done", at=[NOW])
     settings = load({"DATABASE_URL": str(sqlite.engine.url), "LEADROTA_API_TOKEN": TOKEN})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 
 from connector.errors import CrmAgain, CrmError, CrmForbidden
 from connector.model import Related
@@ -50,6 +51,7 @@ class MemoryCrm:
         self.told: list[tuple[str, Verdict]] = []
         self.tell_errors: list[CrmError | None] = []
         self.closed: set[str] = set()  # object types without permission
+        self.availability_problem: str | None = None
 
     def create(self, *ids: str, owner: str | None = None, **attributes: str) -> None:
         for record_id in ids:
@@ -96,6 +98,12 @@ class MemoryCrm:
         if self.tell_errors and (error := self.tell_errors.pop(0)):
             raise error
         self.told.append((callback_id, verdict))
+
+    def unowned(
+        self, object_type: str, since: datetime, *, after: str | None = None
+    ) -> Sequence[str]:
+        later = sorted(one for one, row in self.rows.items() if not row.owner_id)
+        return [one for one in later if after is None or one > after][:2]
 
     def close(self) -> None:
         pass

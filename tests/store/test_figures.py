@@ -6,7 +6,8 @@ from datetime import timedelta
 
 from sqlalchemy import text
 
-from connector.store import figures, lanes
+from connector.ports import Limit
+from connector.store import calls, figures, lanes
 from connector.store.database import Database, Session
 from tests.store import rows
 from tests.store.builders import NOW
@@ -118,6 +119,19 @@ def test_a_pause_is_told_in_seconds_until_it_is_over(database: Database) -> None
     assert over == {"hubspot": 0, "salesforce": 0}
 
 
+def test_limits_are_told_by_connection_and_name(database: Database) -> None:
+    with database.write() as session:
+        for connection, name, left in (("b", "daily", 5), ("a", "daily", 4), ("a", "burst", 3)):
+            limit = Limit(name=name, most=9, left=left)
+            calls.note_limits(session, connection, [limit], now=NOW)
+
+        assert list(figures.limits(session).items()) == [
+            (("a", "burst"), (3, 9)),
+            (("a", "daily"), (4, 9)),
+            (("b", "daily"), (5, 9)),
+        ]
+
+
 def steps(session: Session) -> int:
     """How many steps SQLite's machine takes for all figures together."""
     taken = 0
@@ -135,6 +149,7 @@ def steps(session: Session) -> int:
     figures.of_inbox(session, now=NOW)
     figures.of_outbox(session, now=NOW)
     figures.pauses(session, now=NOW)
+    figures.limits(session)
     driver.set_progress_handler(None, 1)
     return taken
 

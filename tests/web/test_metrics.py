@@ -4,7 +4,8 @@ from datetime import timedelta
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from connector.store import lanes
+from connector.ports import Limit
+from connector.store import calls, lanes
 from tests.store import rows
 
 
@@ -103,3 +104,14 @@ def test_two_processes_give_the_same_numbers(world, api) -> None:
 
 def test_a_metric_is_the_same_in_the_next_request(api) -> None:
     assert api.get("/metrics").data == api.get("/metrics").data
+
+
+def test_the_limits_of_a_crm_are_told_as_it_told_them(world, api) -> None:
+    limit = Limit(name="daily", most=250_000, left=1_234)
+    with world.database.write() as session:
+        calls.note_limits(session, "hubspot", [limit], now=world.now)
+
+    found = samples(api)
+
+    assert found["leadrota_crm_calls_left", "hubspot", "daily"] == 1_234
+    assert found["leadrota_crm_calls_most", "hubspot", "daily"] == 250_000

@@ -34,7 +34,9 @@ crm_tokens = Table(
     metadata,
     Column("connection", Words, primary_key=True),
     Column("access_token", Words),  # encrypted, as is the next
-    Column("refresh_token", Words, nullable=False),
+    Column("refresh_token", Words),  # None until there is a first one
+    # Of the refresh token in the settings when these were stored: another one there wins once.
+    Column("given_hash", Words),
     Column("expires_at", Moment),
     Column("lease_until", Moment),  # somebody fetches a new one until then
     Column("leased_by", Words),

@@ -12,6 +12,7 @@ import pytest
 
 from adapters.hubspot.portal import HubSpotCrm
 from adapters.hubspot.settings import HubSpotSettings
+from connector.ports import Grant
 from tests.alone import Alone
 
 TOKEN = "pat-secret-0001"
@@ -36,6 +37,7 @@ class Answers:
     over: threading.Event = field(default_factory=threading.Event)
     _queue: deque = field(default_factory=deque)
     _owners: list | None = None
+    _replies: list = field(default_factory=list)
 
     def say(self, status=200, body=None, **headers):
         """Queue an answer; ``body`` is JSON, or bytes as they are.
@@ -51,11 +53,19 @@ class Answers:
         """Answer the list of owners with these, whenever it is asked for."""
         self._owners = [{"id": owner_id, "type": "PERSON"} for owner_id in owner_ids]
 
+    def answer(self, part, reply):
+        """Answer every path that holds ``part`` with ``reply(request)``: a status and its JSON."""
+        self._replies.append((part, reply))
+
     def next(self, request):
         """What to answer now."""
         self.requests.append(request)
         if "/owners" in request.path and self._owners is not None:
             return 200, json.dumps({"results": self._owners}).encode(), {}
+        for part, reply in self._replies:
+            if part in request.path:
+                status, body = reply(request)
+                return status, json.dumps(body).encode(), {}
         return self._queue.popleft() if self._queue else (599, b"not told", {})
 
     def paths(self, part=""):
@@ -155,11 +165,40 @@ def clock():
 
 
 @pytest.fixture
-def connect(clock):
+def shared():
+    return Alone()
+
+
+class Renewal:
+    """Hands out token after token and notes what it was asked with."""
+
+    def __init__(self):
+        self.asked = []
+        self.error = None
+
+    def __call__(self, refresh_token):
+        self.asked.append(refresh_token)
+        if self.error:
+            raise self.error
+        number = len(self.asked)
+        return Grant(
+            access_token=f"secret-access-{number}",
+            refresh_token=f"secret-refresh-{number}",
+            seconds=1800,
+        )
+
+
+@pytest.fixture
+def renew():
+    return Renewal()
+
+
+@pytest.fixture
+def connect(clock, shared, renew):
     """``connect(url, **settings)`` gives a Crm that is closed at the end."""
     made = []
 
-    def make(url, **changes):
+    def make(url, *, renew=renew, **changes):
         values = {
             "name": "hubspot",
             "access_token": TOKEN,
@@ -167,7 +206,8 @@ def connect(clock):
             "public_url": "https://connector.example.test",
             "base_url": url,
         }
-        made.append(HubSpotCrm(HubSpotSettings(**(values | changes)), Alone(), clock=clock))
+        settings = HubSpotSettings(**(values | changes))
+        made.append(HubSpotCrm(settings, shared, renew=renew, clock=clock))
         return made[-1]
 
     yield make

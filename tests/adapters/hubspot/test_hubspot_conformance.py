@@ -1,7 +1,7 @@
 """The whole adapter against a HubSpot that keeps HubSpot's rules, in each API version."""
 
 import json
-from datetime import UTC, datetime
+from datetime import UTC, datetime, time, timedelta
 
 import pytest
 
@@ -10,9 +10,17 @@ from adapters.hubspot.settings import HubSpotSettings
 from adapters.sandbox.hubspot import HubSpotSandbox
 from adapters.sandbox.hubspot_events import event, signed_headers
 from connector.errors import CrmAgain, CrmForbidden, CrmNever, CrmPaced, CrmUnreachable
-from connector.ports import Delivery, OwnerWrite, Result
+from connector.model import Absence, Availability, Presence, StickyStep, WorkingHours
+from connector.ports import Delivery, Grant, OwnerWrite, Result, Verdict
 
 VERSIONS = ["v3", "2026-03", "2026-09"]
+VERDICT = Verdict(
+    owner_id="5501",
+    owner_email="rae@example.test",
+    user_name="Rae",
+    pool="EMEA",
+    reason="rotation",
+)
 
 
 @pytest.fixture
@@ -262,6 +270,248 @@ def test_every_ready_made_fault_is_an_error_of_ours(sandbox, crm, owner):
                 call()
 
 
+def halved(crm, writes):
+    """The outcomes of writes, a batch that is refused as a whole cut in halves."""
+    try:
+        return crm.write_owners("contacts", writes)
+    except CrmNever:
+        middle = len(writes) // 2
+        return halved(crm, writes[:middle]) + halved(crm, writes[middle:])
+
+
+@pytest.mark.parametrize("place", [0, 57, 99])
+def test_a_batch_refused_for_one_record_is_written_but_for_that_record(sandbox, crm, owner, place):
+    other = sandbox.add_owner("other@example.test")
+    leads = [sandbox.create("contacts", {"hubspot_owner_id": other}) for _ in range(100)]
+    read(crm, leads[0])
+    sandbox.archive_owner(other)
+    writes = [write(lead, other if n == place else owner) for n, lead in enumerate(leads)]
+
+    outcomes = halved(crm, writes)
+
+    assert [outcome.record_id for outcome in outcomes] == leads
+    assert outcomes[place].result is Result.INACTIVE_OWNER
+    assert [outcome.result for outcome in outcomes].count(Result.DONE) == 99
+    assert len(sandbox.calls_to("/batch/update")) <= 2 * 7 + 1
+
+
+def test_a_rule_of_the_account_tells_each_record_of_a_batch(sandbox, connect, owner):
+    crm = connect(sandbox.url, access_token=sandbox.access_token, api_version="2026-09")
+    sandbox.admin_rule = "industry"
+    leads = [sandbox.create("contacts", {}), sandbox.create("contacts", {"industry": "Steel"})]
+
+    outcomes = halved(crm, [write(lead, owner) for lead in leads])
+
+    assert [outcome.result for outcome in outcomes] == [Result.NEVER, Result.DONE]
+    assert "industry" in outcomes[0].message
+    assert sandbox.owner_of("contacts", leads[0]) is None
+
+
+def test_an_address_is_no_record_id(sandbox, crm, owner):
+    lead = sandbox.create("contacts", {"email": "lead@example.test"})
+
+    assert read(crm, "lead@example.test") == {}
+    (outcome,) = crm.write_owners("contacts", [write("lead@example.test", owner)])
+
+    assert outcome.result is Result.NEVER
+    assert sandbox.owner_of("contacts", lead) is None
+
+
+def test_an_id_of_64_bits_is_read_and_written_unchanged(sandbox, crm, owner):
+    lead = sandbox.create("contacts", {}, record_id="9007199254740993")
+
+    assert list(read(crm, lead)) == ["9007199254740993"]
+    (outcome,) = crm.write_owners("contacts", [write(lead, owner)])
+
+    assert (outcome.record_id, outcome.result) == ("9007199254740993", Result.DONE)
+    assert sandbox.owner_of("contacts", lead) == owner
+
+
+def test_a_write_that_meets_the_limit_twice_sets_the_owner_once(sandbox, crm, owner):
+    lead = sandbox.create("contacts", {})
+    sandbox.faults.add("/batch/update", preset="ten_secondly_limit", times=2)
+    pauses = []
+    for _ in range(2):
+        with pytest.raises(CrmPaced) as caught:
+            crm.write_owners("contacts", [write(lead, owner)])
+        pauses.append(caught.value.pause_seconds)
+
+    (outcome,) = crm.write_owners("contacts", [write(lead, owner)])
+
+    assert (pauses, outcome.result) == ([10, 10], Result.DONE)
+    assert len(sandbox.calls_to("/batch/update")) == 3
+    assert sandbox.history_of("contacts", lead, "hubspot_owner_id") == [owner]
+
+
+# -- links, people, workflows, the unowned
+
+
+@pytest.mark.parametrize("unlinked_as", ["nothing", "error"])
+def test_a_contacts_company_is_the_primary_one(sandbox, crm, owner, unlinked_as):
+    sandbox.unlinked_as = unlinked_as
+    lead, alone = (sandbox.create("contacts", {}) for _ in range(2))
+    first, second = (sandbox.create("companies", {"name": f"Ada {n}"}) for n in range(2))
+    sandbox.set_owner("companies", second, owner)
+    sandbox.link("contacts", lead, "companies", first)
+    sandbox.link("contacts", lead, "companies", second, primary=True)
+
+    ((found,),) = crm.related("contacts", [lead, alone, "99"]).values()
+
+    assert (found.step, found.id, found.name) == (StickyStep.COMPANY, second, "Ada 1")
+    assert (found.owner_id, found.owner_stays) == (owner, True)
+
+
+def test_a_leads_person_and_company_are_those_of_its_primary_contact(sandbox, crm, owner):
+    lead = sandbox.create("leads", {"hs_lead_name": "New"})
+    other = sandbox.create("contacts", {"firstname": "Bo"})
+    person = sandbox.create("contacts", {"firstname": "Ada", "hubspot_owner_id": owner})
+    company = sandbox.create("companies", {"name": "Ada Ltd"})
+    sandbox.link("leads", lead, "contacts", other)
+    sandbox.link("leads", lead, "contacts", person, primary=True)
+    sandbox.link("contacts", person, "companies", company, primary=True)
+
+    found = crm.related("leads", [lead])[lead]
+
+    assert [(one.step, one.id, one.name) for one in found] == [
+        (StickyStep.PERSON, person, "Ada"),
+        (StickyStep.COMPANY, company, "Ada Ltd"),
+    ]
+    assert [one.owner_stays for one in found] == [True, False]
+
+
+def test_companies_that_the_token_may_not_read_are_told(sandbox, crm):
+    lead = sandbox.create("contacts", {})
+    sandbox.missing_scopes = ["crm.objects.companies.read"]
+
+    with pytest.raises(CrmForbidden, match=r"crm\.objects\.companies\.read"):
+        crm.related("contacts", [lead])
+
+
+def test_people_are_told_with_their_availability(sandbox, crm, owner):
+    kim = sandbox.add_owner("kim@example.test", "Kim")
+    left = sandbox.add_owner("left@example.test", archived=True)
+    queue = sandbox.add_owner("queue@example.test", type="QUEUE")
+    start, end = datetime(2026, 12, 1, 9, tzinfo=UTC), datetime(2026, 12, 2, 9, tzinfo=UTC)
+    sandbox.set_availability(
+        owner,
+        status="away",
+        out_of_office=[(start, end)],
+        working_hours=[("MONDAY_TO_FRIDAY", 540, 1020), ("SUNDAY", 1200, 1440)],
+        time_zone="Europe/Berlin",
+    )
+
+    told = crm.people()
+
+    assert {one.owner_id: one.active for one in told.values()} == {
+        owner: True,
+        kim: True,
+        left: False,
+        queue: False,
+    }
+    assert (told[owner].name, told[owner].email) == ("Rae Ngata", "rae@example.test")
+    assert told[owner].availability == Availability(
+        status=Presence.AWAY,
+        time_zone="Europe/Berlin",
+        working_hours=(
+            WorkingHours(days=(0, 1, 2, 3, 4), start=time(9), end=time(17)),
+            WorkingHours(days=(6,), start=time(20), end=time(0)),
+        ),
+        absences=(Absence(id=start.isoformat(), starts_at=start, ends_at=end),),
+    )
+    assert told[kim].availability == Availability()
+    assert crm.availability_problem is None
+
+
+@pytest.mark.parametrize(("unit", "count"), [("seconds", 1), ("eleven_digits", 0)])
+def test_absences_in_other_units_are_read_where_they_can_be_told(sandbox, crm, owner, unit, count):
+    sandbox.out_of_office_unit = unit
+    start, end = datetime(2026, 12, 1, 9, tzinfo=UTC), datetime(2026, 12, 2, 9, tzinfo=UTC)
+    sandbox.set_availability(owner, out_of_office=[(start, end)])
+
+    absences = crm.people()[owner].availability.absences
+
+    assert [(one.starts_at, one.ends_at) for one in absences] == [(start, end)] * count
+    assert bool(crm.availability_problem) is (count == 0)
+
+
+def test_an_owner_is_never_taken_for_the_user_record_of_the_same_number(sandbox, crm, owner):
+    twin = sandbox.add_owner("twin@example.test", owner_id=sandbox.user_record_id_of(owner))
+    sandbox.set_availability(owner, status="away")
+
+    told = crm.people()
+
+    assert told[owner].availability.status is Presence.AWAY
+    assert told[twin].availability.status is Presence.AVAILABLE
+
+
+def test_users_that_the_token_may_not_read_cost_their_availability_alone(sandbox, crm, owner):
+    sandbox.missing_scopes = ["crm.objects.users.read"]
+
+    assert crm.people([owner])[owner].availability is None
+    assert "crm.objects.users.read" in crm.availability_problem
+
+
+def test_a_workflow_that_waits_goes_on_once(sandbox, crm):
+    sandbox.callbacks.open("ap-4242-700001-3-0")
+
+    crm.tell("ap-4242-700001-3-0", VERDICT)
+    with pytest.raises(CrmNever):
+        crm.tell("ap-4242-700001-3-0", VERDICT)
+
+    assert sandbox.completed["ap-4242-700001-3-0"]["assignedOwnerId"] == "5501"
+    assert sandbox.completed["ap-4242-700001-3-0"]["hs_execution_state"] == "SUCCESS"
+
+
+def test_all_unowned_of_ten_thousand_and_fifty_are_found_without_owned_ones(sandbox, crm, owner):
+    now = datetime(2026, 11, 30, 9, tzinfo=UTC)
+    sandbox.clock = lambda: now  # one moment for all
+    sandbox.search_limit = None
+    sandbox.create("contacts", {"hubspot_owner_id": owner})
+    leads = [sandbox.create("contacts", {}) for _ in range(10_050)]
+
+    found, after = [], None
+    while page := crm.unowned("contacts", now - timedelta(seconds=1), after=after):
+        found += page
+        after = page[-1]
+
+    assert found == leads
+
+
+def test_a_record_that_the_search_does_not_show_yet_is_read_all_the_same(sandbox, crm):
+    sandbox.index_lag = 30.0
+    lead = sandbox.create("contacts", {})
+
+    assert crm.unowned("contacts", datetime(2020, 1, 1, tzinfo=UTC)) == []
+    assert list(read(crm, lead)) == [lead]
+
+
+def test_the_search_limit_asks_for_a_second(sandbox, crm):
+    sandbox.search_limit = 0
+
+    with pytest.raises(CrmPaced) as caught:
+        crm.unowned("contacts", datetime(2020, 1, 1, tzinfo=UTC))
+
+    assert caught.value.pause_seconds == 1
+
+
+def test_an_app_with_oauth_goes_on_with_a_new_token(sandbox, connect, shared, renew):
+    sandbox.use_oauth(client_id="client")
+    sandbox.takes_static_token = False
+    lead = sandbox.create("contacts", {})
+
+    def renewed(refresh_token):
+        renew(refresh_token)
+        token = sandbox.tokens.issue()
+        return Grant(access_token=token, refresh_token="refresh", seconds=1800)
+
+    crm = connect(sandbox.url, access_token=None, client_id="client", renew=renewed)
+    read(crm, lead)
+    sandbox.expire_tokens()
+
+    assert list(read(crm, lead)) == [lead]
+    assert renew.asked == [None, "refresh"]
+
+
 @pytest.mark.parametrize("generic", [False, True], ids=["classic", "generic"])
 def test_what_happens_in_the_portal_arrives_signed_and_readable(sandbox, owner, generic):
     told = []
@@ -299,14 +549,18 @@ def test_what_happens_in_the_portal_arrives_signed_and_readable(sandbox, owner, 
     receiver.verify(delivery, now)
     read = receiver.parse(delivery).events
 
-    seen = [(one.kind.value, one.record_id, one.owner_id) for one in read if not one.ignored]
+    seen = [(one.kind.value, one.record_id, one.owner_id) for one in read]
     assert seen == [
         ("created", first, None),
         ("created", second, None),
         ("owner_changed", first, owner),
         ("owner_changed", first, ""),
-        ("changed", survivor, None),
+        ("deleted", second, None),
+        ("deleted", first, None),
+        ("merged", survivor, None),
+        ("deleted", survivor, None),
         ("changed", survivor, None),
     ]
-    assert {one.ignored for one in read} == {None, "record_deleted"}
+    assert [set(one.merged_ids) for one in read if one.merged_ids] == [{first, second}]
+    assert {one.ignored for one in read} == {None}
     assert {one.object_type for one in read} == {"contacts"}

@@ -10,6 +10,7 @@ import pytest
 from adapters import hubspot
 from adapters.hubspot import errors
 from adapters.hubspot.client import HubSpotClient
+from adapters.hubspot.exchange import Errand
 from adapters.hubspot.settings import HubSpotSettings
 from connector.errors import (
     BadSettings,
@@ -387,7 +388,7 @@ def test_a_server_without_tls_is_unreachable(answers, connect):
         pytest.param(-400, id="slow refusal"),
     ],
 )
-def test_an_answer_that_does_not_come_ends_the_call(answers, fault):
+def test_an_answer_that_does_not_come_ends_the_call(answers, renew, fault):
     client = HubSpotClient(
         HubSpotSettings(
             name="hubspot",
@@ -396,14 +397,16 @@ def test_an_answer_that_does_not_come_ends_the_call(answers, fault):
             public_url="https://connector.example.test",
             base_url=answers.url,
         ),
+        Alone(),
         clock=time.monotonic,
+        renew=renew,
     )
     answers.say(fault, b'{"results": [], "message": "no"' + b" " * 20 + b"}")
     answers.say(200, {"results": []})
-    deadline = time.monotonic() + 1.2  # the slow body would take five seconds
+    errand = Errand(time.monotonic, 1.2)  # the slow body would take five seconds
 
     with pytest.raises(CrmAgain, match=r"too slowly|did not arrive|no time left"):
-        client.read_batch("contacts", ["1"], properties=["email"], deadline=deadline)
+        client.read_batch("contacts", ["1"], properties=["email"], errand=errand)
 
     assert len(answers.requests) == 1
     assert not answers.waited_for

@@ -1,8 +1,11 @@
 """Reading records: what is asked, and what an answer says of each id."""
 
+from datetime import UTC, datetime
+
 import pytest
 
 from connector.errors import CrmAgain
+from connector.model import LeadKind, Slot
 
 
 def record(record_id, **properties):
@@ -38,6 +41,99 @@ def test_at_most_twenty_properties_are_asked_for(answers, crm, object_type):
     asked = answers.requests[0].body["properties"]
     assert "hubspot_owner_id" in asked
     assert len(set(asked)) == len(asked) <= 20
+
+
+def test_the_fields_of_territories_are_asked_for_as_well(answers, crm):
+    answers.say(200, {"results": [record("1")]})
+    answers.say(200, {"results": [record("1", lead_score="7")]})
+    crm.read_records("contacts", ["1"])
+    (own,) = (request.body["properties"] for request in answers.requests)
+
+    read = crm.read_records("contacts", ["1"], fields={"region", "Country", " Lead_Score "})["1"]
+
+    assert answers.requests[-1].body["properties"] == [*own, "lead_score", "region"]
+    assert answers.requests[-1].body["propertiesWithHistory"] == []
+    assert read.attributes["lead_score"] == "7"
+
+
+@pytest.mark.parametrize(
+    "name", ["", " ", "Account.Name", "5th", "a b", "naïve", "x" * 101, "a/b", "_x", "a,b", "x\n y"]
+)
+def test_what_can_be_no_property_is_not_asked_for(answers, crm, name):
+    answers.say(200, {"results": [record("1")]})
+
+    crm.read_records("2-31337", ["1"], fields=[name])
+
+    assert answers.requests[0].body["properties"] == ["hubspot_owner_id", "hs_merged_object_ids"]
+
+
+def test_a_task_is_handed_out_as_a_task(answers, crm):
+    answers.say(200, {"results": [record("1", hs_task_subject="Call")]})
+
+    read = crm.read_records("tasks", ["1"])["1"]
+
+    assert (read.kind, read.slot) == (LeadKind.TASK, None)
+
+
+NINE, HALF_PAST = datetime(2026, 12, 1, 9, tzinfo=UTC), datetime(2026, 12, 1, 9, 30, tzinfo=UTC)
+
+
+def meeting(answers, crm, start, end):
+    values = {"hs_meeting_start_time": start, "hs_meeting_end_time": end}
+    answers.say(200, {"results": [record("1", **values)]})
+    return crm.read_records("meetings", ["1"])["1"]
+
+
+@pytest.mark.parametrize(
+    ("start", "end"),
+    [
+        ("2026-12-01T09:00:00Z", "2026-12-01T09:30:00Z"),
+        ("2026-12-01T09:00:00.000Z", "2026-12-01T10:30:00+01:00"),
+        ("2026-12-01T09:00:00", "2026-12-01T09:30"),
+        (str(int(NINE.timestamp() * 1000)), str(int(HALF_PAST.timestamp() * 1000))),
+        (int(NINE.timestamp() * 1000), "2026-12-01T09:30:00Z"),
+    ],
+)
+def test_a_meeting_is_handed_out_with_its_time(answers, crm, start, end):
+    read = meeting(answers, crm, start, end)
+
+    assert (read.kind, read.slot) == (LeadKind.MEETING, Slot(starts_at=NINE, ends_at=HALF_PAST))
+
+
+def test_thirteen_digits_are_a_moment_though_python_reads_a_date_into_them(answers, crm):
+    read = meeting(answers, crm, "1791120100000", "1791120160000")
+
+    assert read.slot.starts_at == datetime(2026, 10, 4, 13, 21, 40, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("start", "end"),
+    [
+        (None, "2026-12-01T09:30:00Z"),
+        ("2026-12-01T09:00:00Z", None),
+        ("2026-12-01T09:00:00Z", ""),
+        ("2026-12-01T09:00:00Z", "2026-12-01T09:00:00Z"),
+        ("2026-12-01T09:30:00Z", "2026-12-01T09:00:00Z"),
+        ("tomorrow", "2026-12-01T09:00:00Z"),
+        ("2026-12-01T09:00:00Z", "99999-12-01T09:30:00Z"),
+        ("0001-01-01T00:00:00+14:00", "2026-12-01T09:30:00Z"),
+        ("20261201", "2026-12-01T09:30:00Z"),
+    ],
+)
+def test_a_meeting_without_times_to_go_by_has_none(answers, crm, start, end):
+    read = meeting(answers, crm, start, end)
+
+    assert (read.kind, read.slot) == (LeadKind.MEETING, None)
+
+
+def test_other_records_are_leads_without_a_time(answers, crm):
+    values = {"hs_meeting_start_time": "2026-12-01T09:00:00Z",
+              "hs_meeting_end_time": "2026-12-01T09:30:00Z"}  # fmt: skip
+    answers.say(200, {"results": [record("1", **values)]})
+
+    read = crm.read_records("contacts", ["1"])["1"]
+
+    assert (read.kind, read.slot) == (LeadKind.LEAD, None)
 
 
 @pytest.mark.parametrize(

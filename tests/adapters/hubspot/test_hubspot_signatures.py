@@ -1,4 +1,4 @@
-"""The v3 signature: published vectors, computed ones, and all that must be refused."""
+"""Signatures v3 and v2 and the key: published vectors, computed ones, and all that is refused."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -14,6 +14,8 @@ PUBLISHED_SECRET = "yyyyyyyy-yyyy-yyyy-yyyy-yyyyyyyyyyyy"
 SECRET = "test-client-secret-0001"
 ORIGIN = "https://connector.example.test"
 PATH = "/webhooks/hubspot"
+WITH_QUERY = PATH + "?pool=emea%3Asdr&x=%28a%29&y=a%20b"
+KEY = "a-shared-key-of-the-workflow"
 STAMP = 1790000001000
 A = (
     b'[{"eventId":501,"subscriptionId":77,"portalId":4242,"appId":9001,"occurredAt":1790000000000,'
@@ -180,18 +182,10 @@ def test_another_secret_is_refused():
             ),
             id="v1 alone",
         ),
-        pytest.param(
-            delivery(
-                signature=None,
-                stamp=None,
-                x_hubspot_signature=V2_A,
-                x_hubspot_signature_version="v2",
-            ),
-            id="v2 alone",
-        ),
+        pytest.param(delivery(signature=None, stamp=None), id="nothing"),
     ],
 )
-def test_a_delivery_without_the_v3_headers_is_refused(sent):
+def test_a_delivery_without_a_signature_that_counts_is_refused(sent):
     assert refusal(sent) == "missing_signature"
 
 
@@ -234,3 +228,187 @@ def test_twelve_characters_are_decoded_once_and_no_others():
         )
     assert signed("https://h/p?q=%20") != signed("https://h/p?q= ")
     assert signed("https://h/p?q=%253A") != signed("https://h/p?q=%3A")
+
+
+# -- v2
+
+
+def v2(old=V2_A, version="v2", **changes):
+    """A delivery with the signature of workflows alone."""
+    given = {"signature": None, "stamp": None, "x_hubspot_signature": old}
+    return delivery(**(given | {"x_hubspot_signature_version": version} | changes))
+
+
+@pytest.mark.parametrize(
+    ("method", "body", "signature"),
+    [
+        ("GET", b"", "eee2dddcc73c94d699f5e395f4b9d454a069a6855fbfa152e91e88823087200e"),
+        (
+            "POST",
+            b'{"example_field":"example_value"}',
+            "9569219f8ba981ffa6f6f16aa0f48637d35d728c7e4d93d0d52efaa512af7900",
+        ),
+    ],
+)
+def test_the_published_vectors_of_v2_are_taken(method, body, signature):
+    sent = v2(signature, method=method, body=body, target="/webhook_uri")
+
+    verify(sent, client_secret=PUBLISHED_SECRET, public_url="https://www.example.com")
+
+
+def test_the_published_vector_of_v1_is_refused():
+    body = (
+        b'[{"eventId":1,"subscriptionId":12345,"portalId":62515,"occurredAt":1564113600000,'
+        b'"subscriptionType":"contact.creation","attemptNumber":0,"objectId":123,'
+        b'"changeSource":"CRM","changeFlag":"NEW","appId":54321}]'
+    )
+    signature = "232db2615f3d666fe21a8ec971ac7b5402d33b9a925784df3ca654d05f4817de"
+
+    assert refusal(v2(signature, "v1", body=body), client_secret=PUBLISHED_SECRET) == (
+        "missing_signature"
+    )
+    assert refusal(v2(signature, body=body), client_secret=PUBLISHED_SECRET) == "bad_signature"
+
+
+@pytest.mark.parametrize(
+    ("method", "target", "body", "signature"),
+    [
+        pytest.param("POST", PATH, A, V2_A, id="A"),
+        pytest.param(
+            "POST",
+            PATH,
+            B,
+            "3e322cfc55d936b0fffdc5977ed0cd533e8a3aa8c27a15921540b305ccb3f719",
+            id="B-utf8",
+        ),
+        pytest.param(
+            "POST",
+            WITH_QUERY,
+            C,
+            "974f783f9bc23e27aad63c7dd489580477a83543c8cc86150d10db6a658a34d9",
+            id="C-query-as-it-stands",
+        ),
+        pytest.param(
+            "GET",
+            PATH + "?contact=88000000123",
+            b"",
+            "46b90390bde6845f431a57ed8be2ad9fcb966e522681adc61fe93b668f7e3dc8",
+            id="D-get",
+        ),
+        pytest.param(
+            "POST",
+            PATH,
+            b"[]",
+            "bb90e149989add46b2224e09f65e8b8ceb2881f4f2c77e604b3c03b97973014e",
+            id="E-empty",
+        ),
+    ],
+)
+def test_a_computed_vector_of_v2_is_taken_at_any_time(method, target, body, signature):
+    verify(v2(signature, method=method, target=target, body=body), now=at(STAMP + 10**9))
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        pytest.param(v2(body=A + b" "), id="tampered body"),
+        pytest.param(v2(method="GET"), id="other method"),
+        pytest.param(v2(target=PATH + "/"), id="slash at the end"),
+        pytest.param(v2(target=PATH + "?"), id="empty query"),
+        pytest.param(
+            v2(
+                "974f783f9bc23e27aad63c7dd489580477a83543c8cc86150d10db6a658a34d9",
+                target=PATH + "?pool=emea:sdr&x=(a)&y=a%20b",
+                body=C,
+            ),
+            id="query decoded",
+        ),
+        pytest.param(v2(V2_A.upper()), id="capitals"),
+        pytest.param(v2(V2_A + " "), id="padded"),
+        pytest.param(v2(f"{V2_A}, {V2_A}"), id="twice"),
+        pytest.param(v2(f"{V2_A},{'0' * 64}"), id="a second one"),
+        pytest.param(v2("é" * 64), id="not ASCII"),
+        pytest.param(v2("\udcff"), id="half a character"),
+        pytest.param(v2(V1_A), id="v1 called v2"),
+        pytest.param(v2(SIGNED_A), id="v3 called v2"),
+    ],
+)
+def test_what_hubspot_did_not_sign_by_v2_is_refused(sent):
+    assert refusal(sent) == "bad_signature"
+
+
+def test_another_secret_is_refused_by_v2():
+    assert refusal(v2(), client_secret="test-client-secret-0002") == "bad_signature"
+
+
+@pytest.mark.parametrize("version", ["v1", "v3", "v4", "V2", "2", "", " v2", "v2, v2", "é", None])
+def test_a_signature_of_an_unknown_version_is_refused(version):
+    assert refusal(v2(version=version)) == "missing_signature"
+
+
+@pytest.mark.parametrize("signature", ["", None])
+def test_a_version_without_a_signature_is_refused(signature):
+    assert refusal(v2(signature), webhook_key=KEY) == "missing_signature"
+
+
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [
+        ({"signature": "AAAA", "stamp": str(STAMP)}, "bad_signature"),
+        ({"signature": f"{SIGNED_A}, {SIGNED_A}", "stamp": str(STAMP)}, "bad_signature"),
+        ({"signature": SIGNED_A, "stamp": f"{STAMP}, {STAMP}"}, "bad_timestamp"),
+        ({"signature": SIGNED_A, "stamp": str(STAMP - 300_001)}, "stale_signature"),
+        ({"signature": SIGNED_A, "stamp": None}, "missing_signature"),
+        ({"signature": None, "stamp": str(STAMP)}, "missing_signature"),
+        ({"signature": "", "stamp": None}, "missing_signature"),
+        ({"signature": None, "stamp": ""}, "missing_signature"),
+    ],
+)
+def test_beside_any_header_of_v3_a_good_v2_or_key_does_not_count(changes, code):
+    assert refusal(v2(x_leadrota_key=KEY, **changes), webhook_key=KEY) == code
+
+
+# -- the key
+
+
+def keyed(key=KEY, **headers):
+    return delivery(signature=None, stamp=None, x_leadrota_key=key, **headers)
+
+
+def test_the_key_is_taken_where_there_is_no_signature():
+    verify(keyed(), webhook_key=KEY)
+
+
+@pytest.mark.parametrize(
+    "key",
+    [None, "", KEY[:-1], KEY + "x", KEY.upper(), " " + KEY, f"{KEY}, {KEY}", f"{KEY},x", "é",
+     "\udcff"],
+    ids=ascii,
+)  # fmt: skip
+def test_a_wrong_or_missing_key_is_refused(key):
+    assert refusal(keyed(key), webhook_key=KEY) == "bad_key"
+
+
+@pytest.mark.parametrize("configured", [None, "", "  "], ids=repr)
+@pytest.mark.parametrize("key", ["", "  ", "None", KEY], ids=repr)
+def test_no_key_is_taken_where_none_is_set(configured, key):
+    assert refusal(keyed(key), webhook_key=configured) == "bad_key"
+
+
+@pytest.mark.parametrize(
+    ("headers", "code"),
+    [
+        ({"x_hubspot_signature": V1_A, "x_hubspot_signature_version": "v1"}, "missing_signature"),
+        ({"x_hubspot_signature": V1_A}, "missing_signature"),
+        ({"x_hubspot_signature_version": "v2"}, "missing_signature"),
+        ({"x_hubspot_signature": V1_A, "x_hubspot_signature_version": "v2"}, "bad_signature"),
+    ],
+)
+def test_beside_a_signature_a_good_key_does_not_count(headers, code):
+    assert refusal(keyed(**headers), webhook_key=KEY) == code
+
+
+@pytest.mark.parametrize("secret", ["", " "], ids=repr)
+def test_a_key_does_not_stand_in_for_the_secret(secret):
+    with pytest.raises(BadSettings, match="client secret"):
+        receiver(settings(client_secret=secret, webhook_key=KEY))

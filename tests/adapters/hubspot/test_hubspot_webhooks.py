@@ -1,4 +1,4 @@
-"""What HubSpot's events mean, and which bodies are refused."""
+"""What the events of HubSpot's app webhooks mean, and which bodies are refused."""
 
 import json
 from datetime import UTC, datetime
@@ -37,11 +37,14 @@ def event(subscription="contact.creation", **changes):
     return values | changes
 
 
-def sent(body, content_type="application/json"):
+V3 = {"x-hubspot-signature-v3": "checked before", "x-hubspot-request-timestamp": "1790000001000"}
+V2 = {"x-hubspot-signature": "checked before", "x-hubspot-signature-version": "v2"}
+
+
+def sent(body, content_type="application/json", proof=V3):
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
-    return Delivery(
-        method="POST", target="/webhooks/hubspot", headers={"content-type": content_type}, body=raw
-    )
+    headers = {"content-type": content_type, **proof}
+    return Delivery(method="POST", target="/webhooks/hubspot", headers=headers, body=raw)
 
 
 def parse(*events, **changes):
@@ -83,6 +86,35 @@ def test_a_classic_event_names_its_object_type_by_word(prefix, name):
     assert parse_one(f"{prefix}.creation").object_type == name
 
 
+@pytest.mark.parametrize(
+    "prefix", ["contact", "company", "deal", "ticket", "product", "line_item", "object"]
+)
+@pytest.mark.parametrize(
+    ("action", "kind"),
+    [("creation", EventKind.CREATED), ("restore", EventKind.CHANGED),
+     ("propertyChange", EventKind.CHANGED), ("merge", EventKind.MERGED),
+     ("deletion", EventKind.DELETED), ("associationChange", EventKind.LINKED)],
+)  # fmt: skip
+def test_each_subscription_is_understood(prefix, action, kind):
+    names = ("contact", "company", "deal", "ticket", "product", "line_item", "2-31337")
+    read = parse_one(
+        f"{prefix}.{action}",
+        settings={"objects": names},
+        objectTypeId="2-31337",
+        propertyName="email",
+        fromObjectId=5,
+        toObjectTypeId="0-1",
+    )
+
+    assert (read.kind, read.ignored) == (kind, None)
+
+
+def test_portals_may_be_mixed_in_one_delivery():
+    read = parse(event(), event(portalId=4243), event(objectId=2), portal_id="4242")
+
+    assert [one.ignored for one in read] == [None, "other_portal", None]
+
+
 def test_objects_may_be_set_by_type_id():
     assert parse_one("deal.creation", settings={"objects": ("0-3",)}).ignored is None
 
@@ -118,26 +150,117 @@ def test_a_property_change_without_a_property_is_ignored():
 
 
 @pytest.mark.parametrize(
-    ("ids", "record_id"),
+    ("ids", "record_id", "merged_ids"),
     [
-        ({"newObjectId": 3, "primaryObjectId": 2, "objectId": 1}, "3"),
-        ({"primaryObjectId": 2, "objectId": 1}, "2"),
-        ({"newObjectId": None, "objectId": 1}, "1"),
+        ({"newObjectId": 3, "primaryObjectId": 2, "objectId": 3}, "3", ("7", "2")),
+        ({"newObjectId": 3, "primaryObjectId": 2, "objectId": 1}, "3", ("7", "2", "1")),
+        ({"primaryObjectId": 2, "objectId": 1}, "2", ("7", "1")),
+        ({"newObjectId": None, "objectId": 1}, "1", ("7",)),
+        ({"primaryObjectId": 2, "objectId": 2, "mergedObjectIds": [9, "7", 2, 9]}, "2", ("9", "7")),
+        ({"primaryObjectId": 2, "objectId": None, "mergedObjectIds": [1.5, "x", True]}, "2", ()),
+        ({"primaryObjectId": 2, "objectId": 2, "mergedObjectIds": 7}, "2", ()),
+        (
+            {"newObjectId": "874716779721", "mergedObjectIds": None},
+            "874716779721",
+            ("88000000123",),
+        ),
     ],
 )
-def test_a_merge_speaks_of_the_survivor(ids, record_id):
-    read = parse_one("contact.merge", **({"mergedObjectIds": [7]} | ids))
+@pytest.mark.parametrize("kind", ["contact.merge", "object.merge"])
+def test_a_merge_speaks_of_the_survivor_and_names_the_dead(kind, ids, record_id, merged_ids):
+    read = parse_one(kind, objectTypeId="0-1", **({"mergedObjectIds": [7]} | ids))
 
-    assert (read.kind, read.record_id) == (EventKind.CHANGED, record_id)
+    assert (read.kind, read.ignored) == (EventKind.MERGED, None)
+    assert (read.record_id, read.merged_ids) == (record_id, merged_ids)
+
+
+def test_a_merge_without_a_survivor_is_ignored():
+    read = parse_one("contact.merge", objectId=None, mergedObjectIds=[7])
+
+    assert (read.record_id, read.merged_ids, read.ignored) == ("", (), "bad_record_id")
+
+
+@pytest.mark.parametrize(
+    "subscription", ["contact.deletion", "object.deletion", "contact.privacyDeletion"]
+)
+def test_a_deletion_says_which_record_is_gone(subscription):
+    read = parse_one(subscription, objectTypeId="0-1", changeFlag="DELETED")
+
+    assert (read.kind, read.record_id, read.ignored) == (EventKind.DELETED, "88000000123", None)
+
+
+def link(subscription="contact.associationChange", settings=None, **changes):
+    values = {"fromObjectId": 11, "toObjectId": 22, "associationRemoved": False}
+    return parse_one(subscription, settings=settings, objectId=None, **(values | changes))
+
+
+ALL = {"objects": ("contacts", "companies", "deals", "leads", "2-31337")}
+
+
+@pytest.mark.parametrize(
+    ("association", "object_type"),
+    [("CONTACT_TO_COMPANY", "contacts"), ("COMPANY_TO_CONTACT", "companies"),
+     ("DEAL_TO_CONTACT", "deals"), ("DEAL_TO_COMPANY", "deals")],
+)  # fmt: skip
+@pytest.mark.parametrize("removed", [True, False])
+def test_a_classic_link_speaks_of_the_side_it_goes_out_from(association, object_type, removed):
+    prefix = association.partition("_")[0].lower()
+    read = link(f"{prefix}.associationChange", ALL, associationType=association,
+                associationRemoved=removed)  # fmt: skip
+
+    assert (read.kind, read.ignored) == (EventKind.LINKED, None)
+    assert (read.object_type, read.record_id) == (object_type, "11")
+
+
+@pytest.mark.parametrize(
+    ("type_id", "object_type"), [("0-136", "leads"), ("0-1", "contacts"), ("2-31337", "2-31337")]
+)
+@pytest.mark.parametrize("other", ["0-1", "0-2"])
+def test_a_generic_link_speaks_of_the_side_it_goes_out_from(type_id, object_type, other):
+    read = link("object.associationChange", ALL, fromObjectTypeId=type_id, toObjectTypeId=other)
+
+    assert (read.kind, read.ignored) == (EventKind.LINKED, None)
+    assert (read.object_type, read.record_id) == (object_type, "11")
+
+
+@pytest.mark.parametrize(
+    "sides",
+    [
+        {"associationType": "CONTACT_TO_DEAL"},
+        {"associationType": "CONTACT_TO_TICKET"},
+        {"associationType": "DEAL_TO_LINE_ITEM"},
+        {"associationType": "nonsense"},
+        {"associationType": ["CONTACT_TO_COMPANY"]},
+        {"fromObjectTypeId": "0-1", "toObjectTypeId": "0-3"},
+        {"fromObjectTypeId": "0-1", "toObjectTypeId": 2},
+        {},
+    ],
+)
+def test_a_link_to_neither_person_nor_company_says_nothing_new(sides):
+    read = link(settings=ALL, **sides)
+
+    assert (read.kind, read.ignored) == (EventKind.LINKED, "nothing_new")
+
+
+def test_a_link_from_a_type_that_is_not_routed_is_ignored():
+    assert link("deal.associationChange", associationType="DEAL_TO_CONTACT").ignored == (
+        "object_not_routed"
+    )
+
+
+def test_a_link_without_ids_is_ignored():
+    read = link(associationType="CONTACT_TO_COMPANY", fromObjectId=None)
+
+    assert read.ignored == "bad_record_id"
 
 
 @pytest.mark.parametrize(
     ("subscription", "reason"),
     [
-        ("contact.deletion", "record_deleted"),
-        ("contact.privacyDeletion", "record_deleted"),
-        ("object.deletion", "record_deleted"),
-        ("contact.associationChange", "not_a_record_event"),
+        ("object.deletion", "not_a_record_event"),  # without its objectTypeId
+        ("object.associationChange", "not_a_record_event"),  # without any type
+        ("product.nonsense", "not_a_record_event"),
+        ("lead.creation", "not_a_record_event"),  # leads have the generic form only
         ("conversation.creation", "not_a_record_event"),
         ("conversation.newMessage", "not_a_record_event"),
         ("object.creation", "not_a_record_event"),  # without its objectTypeId
@@ -206,7 +329,12 @@ def test_a_repeat_has_the_same_key():
 @pytest.mark.parametrize(
     "changes",
     [{"portalId": 1}, {"subscriptionType": "contact.restore"}, {"objectId": 2}, {"eventId": 2},
-     {"occurredAt": 1790000000001}, {"objectTypeId": "0-1"}, {"propertyName": "email"}],
+     {"occurredAt": 1790000000001}, {"objectTypeId": "0-1"}, {"propertyName": "email"},
+     {"newObjectId": 3}, {"primaryObjectId": 3}, {"mergedObjectIds": [3]}, {"fromObjectId": 3},
+     {"toObjectId": 3}, {"fromObjectTypeId": "0-1"}, {"toObjectTypeId": "0-1"},
+     {"associationType": "CONTACT_TO_COMPANY"}, {"associationTypeId": 1},
+     {"associationCategory": "HUBSPOT_DEFINED"}, {"associationRemoved": True},
+     {"isPrimaryAssociation": True}],
 )  # fmt: skip
 def test_another_event_has_another_key(changes):
     assert parse_one(**changes).key != parse_one().key
@@ -228,17 +356,26 @@ def test_a_batch_may_have_any_length(count):
 
 @pytest.mark.parametrize(
     "body",
-    [b"", b"{}", b"null", b"5", b'"a"', b"[1]", b"[[]]", b"[null]", b"[{]", b'[{"a":NaN}]',
+    [b"", b"null", b"5", b'"a"', b"[1]", b"[[]]", b"[null]", b"[{]", b'[{"a":NaN}]',
      b'[{"a":-Infinity}]', b'[{"a":1e999}]', b"\xff\xfe[\x00]\x00", b"\xef\xbb\xbf[]",
      b'[{"a":"\xff"}]',
      b"[" * 200_000, b'[{"a":' * 100_000, b'[{"a":' + b"9" * 5000 + b"}]"],
     ids=lambda body: ascii(body[:16]),
 )  # fmt: skip
-def test_a_body_that_is_no_array_of_objects_is_refused(body):
+def test_a_broken_body_is_refused(body):
     with pytest.raises(WebhookRefused) as caught:
         hubspot().parse(sent(body))
 
     assert caught.value.status == 400
+
+
+@pytest.mark.parametrize("proof", [V2, {"x-leadrota-key": "right"}], ids=["v2", "key"])
+@pytest.mark.parametrize("body", [[event()], [], [{"objectId": 1}], [1]], ids=str)
+def test_an_array_is_taken_by_v3_alone(proof, body):
+    with pytest.raises(WebhookRefused) as caught:
+        hubspot(webhook_key="right").parse(sent(body, proof=proof))
+
+    assert (caught.value.status, caught.value.code) == (401, "missing_signature")
 
 
 @pytest.mark.parametrize(

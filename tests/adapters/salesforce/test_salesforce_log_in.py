@@ -20,6 +20,7 @@ from adapters.salesforce.settings import SalesforceSettings
 from adapters.sandbox.salesforce import SalesforceSandbox
 from connector.errors import BadSettings, CrmAgain, CrmError, CrmPaced, CrmUnreachable
 from connector.ports import OwnerWrite
+from tests.alone import Alone
 
 Connect = Callable[..., SalesforceCrm]
 Settings = Callable[..., SalesforceSettings]
@@ -336,7 +337,7 @@ def test_settings_that_can_never_log_in_stop_the_start(
     make_settings: Settings, given: dict[str, Any]
 ) -> None:
     with pytest.raises(BadSettings) as bad:
-        crm(make_settings(**given))
+        crm(make_settings(**given), Alone())
     assert "s3cret" not in str(bad.value)
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta, timezone
 from urllib.parse import parse_qs
 
 import pytest
@@ -255,3 +256,37 @@ def test_an_odd_answer_is_tried_again_later(
     org.faults.add("/query", status=200, body=page, times=None)
     with pytest.raises(CrmAgain):
         crm.read_records("Lead", ["00Q000000000001"])
+
+
+def test_the_records_created_since_then_are_told_in_the_order_of_ids(
+    clock: Clock, connect: Connect
+) -> None:
+    with SalesforceSandbox(clock=clock) as org:
+        org.create("Lead", {"LastName": "Old"})
+        clock.go(3600)
+        leads = sorted(org.create("Lead", {"LastName": f"Lead {n}"}) for n in range(450))
+        crm = connect(org.url)
+        found: list[str] = []
+        while page := crm.unowned("Lead", clock(), after=found[-1] if found else None):
+            found += page
+    assert found == leads
+    assert len(queries(org)) == 4
+
+
+def test_a_moment_in_another_zone_is_the_same_moment(
+    org: SalesforceSandbox, crm: SalesforceCrm
+) -> None:
+    zone = timezone(timedelta(hours=2))
+    crm.unowned("Lead", datetime(2026, 11, 30, 11, 0, 0, 999_999, tzinfo=zone))
+    assert queries(org) == [
+        "SELECT Id FROM Lead WHERE CreatedDate >= 2026-11-30T09:00:00Z ORDER BY Id LIMIT 200"
+    ]
+
+
+@pytest.mark.parametrize("after", ["x", "' OR Id != '", "0035g00000000001AA"])
+def test_an_id_that_is_none_of_the_type_is_no_place_to_go_on(
+    org: SalesforceSandbox, crm: SalesforceCrm, after: str
+) -> None:
+    with pytest.raises(CrmNever):
+        crm.unowned("Lead", datetime(2026, 11, 30, tzinfo=UTC), after=after)
+    assert queries(org) == []

@@ -59,6 +59,33 @@ class Caller:
         ]
         return self.post(f"{objects(version)}/contacts/batch/update", {"inputs": inputs})
 
+    def links(self, near: str, far: str, ids: list[str], version: str = "v4"):
+        root = "/crm/v4/associations" if version == "v4" else f"/crm/associations/{version}"
+        body = {"inputs": [{"id": one} for one in ids]}
+        return self.post(f"{root}/{near}/{far}/batch/read", body)
+
+    def search(
+        self, groups: list, kind: str = "contacts", version: str = "v3", **changes: object
+    ) -> requests.Response:
+        body = {"filterGroups": groups, "sorts": [], "properties": [], "limit": 10, "after": "0"}
+        return self.post(f"{objects(version)}/{kind}/search", body | changes)
+
+    def complete(self, callback_id: str, fields: Mapping) -> requests.Response:
+        path = f"/automation/v4/actions/callbacks/{callback_id}/complete"
+        return self.post(path, {"outputFields": fields})
+
+
+def links(answer: requests.Response) -> dict[str, dict[str, dict]]:
+    """The entries of a batch of associations, by the ids of both ends."""
+    return {
+        one["from"]["id"]: {str(to["toObjectId"]): to for to in one["to"]}
+        for one in answer.json()["results"]
+    }
+
+
+def types_of(entry: Mapping) -> list[int]:
+    return [one["typeId"] for one in entry["associationTypes"]]
+
 
 def objects(version: str) -> str:
     return "/crm/v3/objects" if version == "v3" else f"/crm/objects/{version}"
@@ -66,9 +93,9 @@ def objects(version: str) -> str:
 
 def code(response: requests.Response) -> tuple[int, str | None]:
     """Status and the most telling word of a refusal."""
-    body = response.json()
     if response.status_code < 400:
         return response.status_code, None
+    body = response.json()
     details = body.get("errors") or [{}]
     word = details[0].get("code") or body.get("policyName") or body.get("category")
     return response.status_code, word
