@@ -14,6 +14,10 @@ from adapters.sandbox.server import Sandbox
 WEBHOOK_KEY = "sandbox-webhook-key"
 # Retries come a hundred times sooner than those of the real CRMs.
 SOONER = 0.01
+_LINK = (
+    '{"from_type": "contacts", "from_id": "ID", "to_type": "companies", "to_id": "ID", '
+    '"primary": true}'
+)
 ENDS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -51,13 +55,19 @@ def serve(*, port: int, target: str, tell: Callable[[str], None]) -> None:
             ids = f'{{"hubspot": "{owner}", "salesforce": "{user}"}}'
             tell(f'{{"name": "Rep {number}", "owners": {ids}}}')
         tell("# A new contact and a new lead; each answers with its id:")
-        tell(_call(hubspot, "POST", "", '{"properties": {"country": "DE"}}'))
-        tell(_call(salesforce, "POST", "", '{"fields": {"Country": "DE"}}'))
+        tell(_call(hubspot, "POST", "records", '{"properties": {"country": "DE"}}'))
+        tell(_call(salesforce, "POST", "records", '{"fields": {"Country": "DE"}}'))
         tell('# Somebody gives one to a rep by hand (HubSpot: "" clears the owner), deletes one:')
-        tell(_call(hubspot, "PATCH", "/contacts/ID", f'{{"hubspot_owner_id": "{owners[2]}"}}'))
-        tell(_call(salesforce, "PATCH", "/ID", f'{{"OwnerId": "{users[2]}"}}'))
-        tell(_call(hubspot, "DELETE", "/contacts/ID", "{}"))
-        tell(_call(salesforce, "DELETE", "/ID", "{}"))
+        given = f'{{"hubspot_owner_id": "{owners[2]}"}}'
+        tell(_call(hubspot, "PATCH", "records/contacts/ID", given))
+        tell(_call(salesforce, "PATCH", "records/ID", f'{{"OwnerId": "{users[2]}"}}'))
+        tell(_call(hubspot, "DELETE", "records/contacts/ID", "{}"))
+        tell(_call(salesforce, "DELETE", "records/ID", "{}"))
+        tell("# HubSpot only: a company with an owner, a contact that belongs to it, a rep away:")
+        company = f'{{"object_type": "companies", "properties": {given}}}'
+        tell(_call(hubspot, "POST", "records", company))
+        tell(_call(hubspot, "POST", "links", _LINK))
+        tell(_call(hubspot, "PATCH", f"owners/{owners[0]}", '{"status": "away"}'))
         tell(f"# Both tell {target} of every change. Ctrl-C ends them.")
         signal.sigwait(ENDS)
 
@@ -80,5 +90,5 @@ def _environment(
 
 
 def _call(sandbox: Sandbox, method: str, path: str, body: str) -> str:
-    address = f"{sandbox.url}/_sandbox/records{path}"
+    address = f"{sandbox.url}/_sandbox/{path}"
     return f"curl -X {method} {address} -H 'Content-Type: application/json' -d '{body}'"

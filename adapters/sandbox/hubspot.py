@@ -1,6 +1,7 @@
 """A HubSpot portal on loopback that keeps HubSpot's rules and forgets none of its traps.
 
-It serves what Lead Rota calls: records one by one and in batches, owners, account details, under
+It serves what Lead Rota calls: records one by one, in batches, in lists and by search, their
+associations, owners, users, account details, OAuth tokens and callbacks of workflows, under
 numbered (``v3``) and dated paths. ``RULES`` names each rule that it keeps; ``without`` drops some
 of them. Beside ``control``'s paths, people working by hand have:
 
@@ -9,7 +10,10 @@ of them. Beside ``control``'s paths, people working by hand have:
 - ``DELETE /_sandbox/records/{type}/{id}``
 - ``POST /_sandbox/merges`` ``{"object_type", "primary", "others", "new_id"}``
 - ``GET /_sandbox/owners``, ``POST /_sandbox/owners`` ``{"email", "first_name", "last_name"}``
-- ``PATCH /_sandbox/owners/{id}`` ``{"archived": true}``
+- ``PATCH /_sandbox/owners/{id}`` ``{"archived": true}``, or any of ``status``, ``time_zone``,
+  ``working_hours`` ``[["MONDAY_TO_FRIDAY", 540, 1020]]``, ``out_of_office`` ``[[start, end]]``
+- ``POST`` and ``DELETE /_sandbox/links`` ``{"from_type", "from_id", "to_type", "to_id"}``, with
+  ``"primary": true`` for a company that is the primary one
 """
 
 from __future__ import annotations

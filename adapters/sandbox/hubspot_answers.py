@@ -165,6 +165,14 @@ PRESETS: dict[str, dict[str, Any]] = {
     "daily_limit": limit_reached("DAILY"),
     "ten_secondly_limit": limit_reached("TEN_SECONDLY_ROLLING"),
     "secondly_limit": limit_reached("SECONDLY"),
+    # Seen in public code beside the usual form.
+    "limit_by_category": {
+        "status": 429,
+        "body": error_body(LIMIT_MESSAGES["TEN_SECONDLY_ROLLING"], "RATE_LIMITS")
+        | {"policyName": "TEN_SECONDLY_ROLLING", "groupName": "publicapi:private-apps"},
+    },
+    "daily_limit_with_retry_after": limit_reached("DAILY", retry_after=50_000),
+    "secondly_limit_with_retry_after": limit_reached("SECONDLY", retry_after=1),
     "limit_with_retry_after": limit_reached("TEN_SECONDLY_ROLLING", retry_after=3),
     "invalid_token": {"status": 401, "body": bad_token().body},
     "expired_token": {"status": 401, "body": _EXPIRED},
@@ -184,5 +192,5 @@ PRESETS: dict[str, dict[str, Any]] = {
     "empty_object": {"status": 200, "body": {}},
     "html_200": {"status": 200, "body": "<!DOCTYPE html><html><body>Welcome</body></html>"},
     **{f"http_{status}": _cloudflare(status) for status in (502, 503, 504)},
-    **{f"http_{status}": _cloudflare(status) for status in (521, 522, 523, 524, 530)},
+    **{f"http_{status}": _cloudflare(status) for status in (521, 522, 523, 524, 525, 526, 530)},
 }

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
 
 from werkzeug.wrappers import Request, Response
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def add_control_routes(sandbox: HubSpotSandbox) -> None:
-    """Serve records, merges and owners for people."""
+    """Serve records, links, merges and owners for people."""
 
     def show_records(_: Request) -> Response:
         with sandbox.lock:
@@ -72,7 +73,19 @@ def add_control_routes(sandbox: HubSpotSandbox) -> None:
         return json_response({"id": sandbox.add_owner(**request.get_json())}, 201)
 
     def edit_owner(request: Request, owner_id: str) -> Response:
-        sandbox.archive_owner(owner_id, archived=request.get_json()["archived"])
+        wanted = request.get_json()
+        if "archived" in wanted:
+            sandbox.archive_owner(owner_id, archived=wanted.pop("archived"))
+        if wanted:
+            sandbox.set_availability(owner_id, **_availability(wanted))
+        return Response(status=204)
+
+    def link_records(request: Request) -> Response:
+        sandbox.link(**_ends(request.get_json()))
+        return Response(status=204)
+
+    def unlink_records(request: Request) -> Response:
+        sandbox.unlink(**_ends(request.get_json()))
         return Response(status=204)
 
     handlers: list[tuple[str, str, Handler]] = [
@@ -81,6 +94,8 @@ def add_control_routes(sandbox: HubSpotSandbox) -> None:
         ("PATCH", "records/<object_type>/<record_id>", edit_record),
         ("DELETE", "records/<object_type>/<record_id>", delete_record),
         ("POST", "merges", merge_records),
+        ("POST", "links", link_records),
+        ("DELETE", "links", unlink_records),
         ("GET", "owners", show_owners),
         ("POST", "owners", add_owner),
         ("PATCH", "owners/<owner_id>", edit_owner),
@@ -94,3 +109,19 @@ def _known(object_type: str) -> str:
     if kind is None:
         raise ValueError(f"no object type {object_type!r}")
     return kind
+
+
+def _ends(wanted: dict[str, Any]) -> dict[str, Any]:
+    kinds = {name: _known(wanted[name]) for name in ("from_type", "to_type")}
+    return {**wanted, **kinds}
+
+
+def _availability(wanted: dict[str, Any]) -> dict[str, Any]:
+    """Moments are ISO texts, spans and working hours are lists of lists."""
+    told = dict(wanted)
+    if "out_of_office" in told:
+        told["out_of_office"] = [
+            (datetime.fromisoformat(start), datetime.fromisoformat(end))
+            for start, end in told["out_of_office"]
+        ]
+    return told

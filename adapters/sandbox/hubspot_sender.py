@@ -39,9 +39,9 @@ class Delivery:
 class HubSpotSender(Outbox[dict[str, Any]]):
     """Watches a sandbox and tells ``target_url`` what happens in it, from a background thread.
 
-    ``public_url`` is the address, or
-    only the origin, that HubSpot believes it calls when something stands in between; requests are
-    signed for it. Retries are due ``delay_factor`` times sooner than HubSpot's.
+    ``public_url`` is the address, or only the origin, that HubSpot believes it calls when
+    something stands in between; requests are signed for it. Retries are due ``delay_factor``
+    times sooner than HubSpot's.
 
     Switches: ``generic`` (contacts too in the ``object.*`` form), ``properties`` (whose changes
     are told), ``echo`` (changes made through the API are told too), ``duplicates`` (each event
@@ -132,7 +132,7 @@ class HubSpotSender(Outbox[dict[str, Any]]):
                 "POST",
                 self.target_url,
                 body=body,
-                headers=headers | PROXIES.get(self.proxy or "", {}),
+                headers=headers | (PROXIES[self.proxy] if self.proxy else {}),
                 timeout=urllib3.Timeout(total=TIMEOUT),
                 retries=False,
             )
@@ -143,7 +143,21 @@ class HubSpotSender(Outbox[dict[str, Any]]):
             self.deliveries.append(Delivery(events=events, status=status))
         return status
 
-    # -- the background thread
+    def deliver(self, batch: list[dict[str, Any]]) -> None:
+        """Send one batch; each event of a refused one has a delay of its own."""
+        status = self.send(batch)
+        if status is None or not 200 <= status < 300:
+            with self.changed:
+                for one in batch:
+                    self._try_later(one)
+
+    def _try_later(self, one: dict[str, Any]) -> None:
+        attempt = one["attemptNumber"] + 1
+        if attempt > RETRIES:
+            self.lost.append(one)
+            return
+        delay = FIRST_DELAY * 2 ** (attempt - 1) * self._random.uniform(0.5, 1.5)
+        self.put({**one, "attemptNumber": attempt}, delay=delay * self.delay_factor)
 
     def _notice(self, change: Change) -> None:
         if not self.running:
@@ -162,19 +176,3 @@ class HubSpotSender(Outbox[dict[str, Any]]):
             portal_id=self.sandbox.portal_id,
             app_id=self.sandbox.app_id,
         )
-
-    def deliver(self, batch: list[dict[str, Any]]) -> None:
-        """Send one batch; each event of a refused one has a delay of its own."""
-        status = self.send(batch)
-        if status is None or not 200 <= status < 300:
-            with self.changed:
-                for one in batch:
-                    self._try_later(one)
-
-    def _try_later(self, one: dict[str, Any]) -> None:
-        attempt = one["attemptNumber"] + 1
-        if attempt > RETRIES:
-            self.lost.append(one)
-            return
-        delay = FIRST_DELAY * 2 ** (attempt - 1) * self._random.uniform(0.5, 1.5)
-        self.put({**one, "attemptNumber": attempt}, delay=delay * self.delay_factor)

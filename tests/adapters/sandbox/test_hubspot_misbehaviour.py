@@ -6,7 +6,7 @@ import threading
 
 import pytest
 import requests
-from hubspot_caller import code, serving
+from hubspot_caller import code, links, serving, types_of
 
 OWNER = "hubspot_owner_id"
 OWNERS = "/crm/v3/owners"
@@ -95,6 +95,34 @@ def test_each_limit_has_a_preset_in_hubspots_words(site, preset, policy):
     assert code(answer) == (429, policy)
     assert answer.json()["errorType"] == "RATE_LIMIT"
     assert "Retry-After" not in answer.headers
+
+
+@pytest.mark.parametrize(
+    ("preset", "status", "wait"),
+    [
+        ("daily_limit_with_retry_after", 429, "50000"),
+        ("secondly_limit_with_retry_after", 429, "1"),
+        ("limit_with_retry_after", 429, "3"),
+        ("migration", 477, "3600"),
+        ("locked", 423, None),
+        ("limit_by_category", 429, None),
+    ],
+)
+def test_a_refusal_for_now_may_say_how_long(site, preset, status, wait):
+    portal, call, _ = site
+    portal.faults.add(preset=preset)
+    answer = call.get(OWNERS)
+    assert (answer.status_code, answer.headers.get("Retry-After")) == (status, wait)
+    assert answer.json()["status"] == "error"
+
+
+@pytest.mark.parametrize("status", [414, 502, 503, 504, 521, 522, 523, 524, 525, 526, 530])
+def test_gateways_answer_in_html(site, status):
+    portal, call, _ = site
+    portal.faults.add(preset="uri_too_long" if status == 414 else f"http_{status}")
+    answer = call.get(OWNERS)
+    assert answer.status_code == status
+    assert answer.headers["Content-Type"].startswith("text/html")
 
 
 def test_a_preset_can_be_changed(site):
@@ -226,3 +254,35 @@ def test_people_keep_records_and_owners_over_http(site):
     assert call.session.patch(archive, json={"archived": True}).status_code == 204
     assert call.get("/_sandbox/owners").json()[0]["archived"] is True
     assert call.post("/_sandbox/records", {"object_type": "unicorns"}).status_code == 400
+
+
+def test_people_link_records_and_say_when_they_work_over_http(site):
+    portal, call, _ = site
+    lead, firm = portal.create("contacts", {}), portal.create("companies", {})
+    ends = {"from_type": "0-1", "from_id": lead, "to_type": "companies", "to_id": firm}
+    assert call.post("/_sandbox/links", {**ends, "primary": True}).status_code == 204
+    told = links(call.links("contacts", "companies", [lead]))[lead][firm]
+    assert types_of(told) == [1, 279]
+    address = f"{portal.url}/_sandbox/links"
+    assert call.session.delete(address, json=ends).status_code == 204
+    assert call.links("contacts", "companies", [lead]).json()["results"] == []
+    assert call.post("/_sandbox/links", {**ends, "to_type": "unicorns"}).status_code == 400
+    owner = portal.add_owner("ann@example.test")
+    away = {
+        "status": "away",
+        "time_zone": "Europe/Paris",
+        "working_hours": [["EVERY_DAY", 0, 1440]],
+        "out_of_office": [["2026-12-01T00:00:00Z", "2026-12-02T00:00:00Z"]],
+    }
+    address = f"{portal.url}/_sandbox/owners/{owner}"
+    assert call.session.patch(address, json=away).status_code == 204
+    user = portal.get("users", portal.user_record_id_of(owner))
+    assert (user["hs_availability_status"], user["hs_standard_time_zone"]) == (
+        "away",
+        "Europe/Paris",
+    )
+    assert user["hs_out_of_office_hours"] == (
+        '[{"startTimestamp":1796083200000,"endTimestamp":1796169600000}]'
+    )
+    assert user["hs_working_hours"] == '[{"days":"EVERY_DAY","startMinute":0,"endMinute":1440}]'
+    assert call.session.patch(address, json={"mood": "good"}).status_code == 400

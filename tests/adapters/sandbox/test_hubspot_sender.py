@@ -21,6 +21,7 @@ from werkzeug.wrappers import Response
 
 from adapters.sandbox.hubspot_events import signed_headers
 from adapters.sandbox.hubspot_sender import HubSpotSender
+from adapters.sandbox.hubspot_signatures import PROXIES
 from adapters.sandbox.server import Sandbox
 
 OWNER = "hubspot_owner_id"
@@ -164,6 +165,69 @@ def test_a_merge_is_told_with_the_deletion_of_those_who_are_gone():
     assert not [e for e in events if e["subscriptionType"] == "contact.propertyChange"]
 
 
+def test_a_deletion_for_privacy_is_told_twice_and_never_in_the_generic_form():
+    with sending() as (portal, sender, receiver, call):
+        sender.generic = True
+        lead = portal.create("contacts", {})
+        portal.forget("contacts", lead)
+        sender.flush()
+        kinds = {event["subscriptionType"] for event in received(receiver)}
+        assert kinds == {"object.creation", "contact.privacyDeletion", "object.deletion"}
+        assert call.record(lead, archived="true").status_code == 404
+
+
+def test_a_deleted_record_may_come_back():
+    with sending() as (portal, sender, receiver, _):
+        lead = portal.create("contacts", {})
+        portal.delete("contacts", lead)
+        portal.restore("contacts", lead)
+        sender.flush()
+        kinds = {event["subscriptionType"] for event in received(receiver)}
+        assert kinds == {"contact.creation", "contact.deletion", "contact.restore"}
+
+
+def links_told(receiver):
+    return [e for e in received(receiver) if e["subscriptionType"].endswith("associationChange")]
+
+
+def test_an_association_is_told_once_per_side_and_a_primary_one_twice():
+    with sending() as (portal, sender, receiver, _):
+        lead, firm = portal.create("contacts", {}), portal.create("companies", {})
+        portal.link("contacts", lead, "companies", firm, primary=True)
+        sender.flush()
+        events = links_told(receiver)
+        assert not [event for event in events if "objectId" in event]
+        told = Counter(
+            (e["subscriptionType"], e["associationType"], e["isPrimaryAssociation"]) for e in events
+        )
+        contact, company = "contact.associationChange", "company.associationChange"
+        assert told == {
+            (contact, "CONTACT_TO_COMPANY", False): 1,
+            (contact, "CONTACT_TO_COMPANY", True): 1,
+            (company, "COMPANY_TO_CONTACT", False): 1,
+            (company, "COMPANY_TO_CONTACT", True): 1,
+        }
+        ends = {(e["fromObjectId"], e["toObjectId"], e["associationRemoved"]) for e in events}
+        assert ends == {(int(lead), int(firm), False), (int(firm), int(lead), False)}
+        receiver.forget_calls()
+        portal.unlink("contacts", lead, "companies", firm)
+        sender.flush()
+        assert [event["associationRemoved"] for event in links_told(receiver)] == [True] * 4
+
+
+def test_an_association_of_a_lead_names_type_ids():
+    with sending() as (portal, sender, receiver, _):
+        lead, person = portal.create("leads", {}), portal.create("contacts", {})
+        portal.link("leads", lead, "contacts", person, primary=True)
+        sender.flush()
+        events = [e for e in links_told(receiver) if e.get("objectTypeId") == "0-136"]
+        assert {e["associationTypeId"] for e in events} == {578, 608}
+        for event in events:
+            assert event["subscriptionType"] == "object.associationChange"
+            assert event["associationCategory"] == "HUBSPOT_DEFINED"
+            assert (event["fromObjectTypeId"], event["toObjectTypeId"]) == ("0-136", "0-1")
+
+
 # -- delivery
 
 
@@ -190,6 +254,27 @@ def test_gathered_events_leave_in_batches_of_a_hundred():
         sizes = sorted(len(call.json) for call in receiver.calls)
         assert sizes == [50, 100, 100]
         assert {str(event["objectId"]) for event in received(receiver)} == set(leads)
+
+
+def test_an_import_of_a_thousand_comes_in_ten_requests():
+    with sending() as (portal, sender, receiver, _):
+        with sender.held():
+            ids = portal.import_records("contacts", [{}] * 1000)
+        sender.flush()
+        events = received(receiver)
+        assert [len(call.json) for call in receiver.calls] == [100] * 10
+        assert {event["changeSource"] for event in events} == {"IMPORT"}
+        assert {str(event["objectId"]) for event in events} == set(ids)
+
+
+@pytest.mark.parametrize("proxy", sorted(PROXIES))
+def test_a_proxy_in_front_adds_headers(proxy):
+    with sending(public_url="https://leads.example.test") as (_, sender, receiver, _call):
+        sender.proxy = proxy
+        assert sender.send([sender.event("creation", "contacts", "88000000123")]) == 204
+        (call,) = receiver.calls
+    for name, value in PROXIES[proxy].items():
+        assert call.headers[name.lower()] == value
 
 
 @pytest.mark.parametrize("fault", [{"status": 400}, {"status": 503}, {"drop": "after"}])
