@@ -168,17 +168,22 @@ def _show(came_from: Iterable[Origin], findings: Iterable[Finding]) -> None:
     rows = [(one.name, one.value or _absent(one), _place(one)) for one in came_from]
     width = max((len(name) for name, _, _ in rows), default=0)
     for name, value, place in rows:
-        line = Text(f"  {clean_text(name):<{width}}  {clean_text(value)}")
-        line.append(f"  {clean_text(place)}", style="dim")
+        line = Text(f"  {_plain(name):<{width}}  {_plain(value)}")
+        line.append(f"  {_plain(place)}", style="dim")
         console.print(line, soft_wrap=True)
     console.print("\nChecked", style="bold")
     for one in findings:
         word, style = _LOOK[one.level]
         line = Text(f"  {word:<11}", style=style)
-        line.append(f"  {one.about}: {clean_text(one.text)}", style="default")
+        line.append(f"  {one.about}: {_plain(clean_text(one.text))}", style="default")
         console.print(line, soft_wrap=True)
         if one.what_to_do:
-            console.print(Text(f"{'':15}{clean_text(one.what_to_do)}", style="dim"), soft_wrap=True)
+            console.print(Text(f"{'':15}{_plain(one.what_to_do)}", style="dim"), soft_wrap=True)
+
+
+def _plain(text: str) -> str:
+    """The text without characters that a terminal would obey; names in a CRM may hold any."""
+    return "".join(one if one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in text)
 
 
 def _absent(one: Origin) -> str:
