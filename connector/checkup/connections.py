@@ -24,7 +24,7 @@ from connector.store import figures, users
 from connector.store.database import Database, Session
 from connector.store.figures import Rest
 
-PATIENCE = timedelta(seconds=30)  # after which no call is begun: each may take 20 s
+PATIENCE = timedelta(seconds=15)  # then nothing more is begun: two calls may take 40 s
 SAMPLE_DAYS = timedelta(days=7)
 LITTLE = 0.1  # of a limit
 
