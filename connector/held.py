@@ -101,9 +101,7 @@ def follow(
 ) -> Iterator[Made]:
     """Held leads of ``kin`` that now go to whoever just got one of theirs; they wait no longer."""
     theirs = keys(decision.lead.email, decision.lead.company)
-    own = decision.lead.id  # which may have waited itself
-    like = [row for row in waiting if theirs & keys(row.email, row.company) and row.lead_id != own]
-    for row in like:
+    for row in [row for row in waiting if theirs & keys(row.email, row.company)]:
         pool_id = _pool_of(row)
         lead = known.complete(sticky.lead_again(row))
         made = opened.decide(lead, pool_id, row.route or Route(pool_id=pool_id))

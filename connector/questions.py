@@ -23,6 +23,7 @@ from connector.store.inbox import InboxItem
 # The worker leaves a question alone for so long, since whoever took it in is at it.
 RESERVED = timedelta(seconds=15)
 WAITS = timedelta(days=7)  # a workflow, unless it is told; HubSpot's default as well
+_IN_VAIN = ("record_gone", "other_portal")  # nobody will ever have a lead for which this is said
 
 log = structlog.get_logger()
 
@@ -85,8 +86,9 @@ def decide(
             _leave_to_worker(database, asked.item, record.connection, error, now)
             return None
     verdict = verdict_of(database, record, crm)
-    if verdict is None and plan and plan.ignored.get("record_gone"):
-        return _nobody("record_gone")
+    if verdict is None and plan:
+        in_vain = next((reason for reason in _IN_VAIN if plan.ignored.get(reason)), None)
+        return _nobody(in_vain) if in_vain else None
     return verdict
 
 

@@ -24,9 +24,10 @@ log = structlog.get_logger()
 class SharedByAll:
     """One connection's share in the database, by the promises of ``connector.ports.Shared``.
 
-    Each call is one short transaction, so none may be made inside another. ``given_refresh_token``
-    is the one in the settings; ``sleep`` waits so many seconds. Without ``heeds_pauses``
-    calls are admitted to a connection that rests, for a look whether the CRM lets us in again.
+    Each call is one short transaction, so none may be made inside another. ``real_clock`` is by
+    what the CRM counts calls, also where ``clock`` stands still. ``given_refresh_token`` is the one
+    in the settings; ``sleep`` waits so many seconds. Without ``heeds_pauses`` calls are admitted to
+    a connection that rests, for a look whether the CRM lets us in again.
     """
 
     def __init__(
@@ -35,6 +36,7 @@ class SharedByAll:
         connection: str,
         *,
         clock: Callable[[], datetime],
+        real_clock: Callable[[], datetime],
         encryption_key: str | None,
         given_refresh_token: str | None = None,
         sleep: Callable[[float], None] = time.sleep,
@@ -43,6 +45,7 @@ class SharedByAll:
         self._database = database
         self._connection = connection
         self._clock = clock
+        self._real_clock = real_clock
         self._sleep = sleep
         self._heeds_pauses = heeds_pauses
         self._noted: dict[str, datetime] = {}  # when each limit was last written
@@ -87,12 +90,12 @@ class SharedByAll:
         """Take a token that is there in less than a second; how long until then."""
         with writing(self._database) as session:
             found = calls.lock_bucket(session, self._connection, name)
-            now = self._clock()
+            now = self._real_clock()
             bucket = pacing.filled(found, now, burst=burst, per_second=per_second)
             if found is None:
                 made = calls.make_bucket(session, self._connection, name, bucket)
                 bucket = pacing.filled(made, now, burst=burst, per_second=per_second)
-            pause = calls.pause_left(session, self._connection, now)
+            pause = calls.pause_left(session, self._connection, self._clock())
             if pause and self._heeds_pauses:
                 raise _resting(self._connection, pause)
             wait = pacing.wait_for_next(bucket, now, per_second=per_second)

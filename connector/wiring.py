@@ -154,6 +154,7 @@ def shared(
         store,
         connection.name,
         clock=clock,
+        real_clock=utc_now,
         encryption_key=settings.encryption_key,
         given_refresh_token=getattr(connection, "refresh_token", None),
         heeds_pauses=heeds_pauses,

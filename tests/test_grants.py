@@ -235,6 +235,13 @@ def test_who_waits_gets_the_token_that_the_other_stores(process, renew, endpoint
     assert endpoint.calls == []
 
 
+def test_a_lease_of_a_machine_whose_clock_is_ahead_counts(process, renew, clock, database):
+    lease(database, clock.now + timedelta(seconds=40))
+
+    with pytest.raises(CrmAgain):
+        process(sleep=lambda _seconds: None).access_token(renew)
+
+
 @pytest.mark.parametrize("seconds", [-1, 3600], ids=["is over", "is from before a clock went back"])
 def test_a_lease_of_a_process_that_died_is_taken_over(process, renew, clock, database, seconds):
     lease(database, clock.now + timedelta(seconds=seconds))

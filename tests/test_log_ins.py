@@ -66,6 +66,15 @@ def test_what_may_pass_by_itself_does_not_count(log_ins, now, error):
     assert [fail(log_ins, now, error) for _ in range(9)] == [None] * 9
 
 
+def test_nor_does_it_count_in_between(log_ins, now):
+    for _ in range(4):
+        fail(log_ins, now)
+    for _ in range(9):
+        fail(log_ins, now, CrmAgain("502"))
+
+    assert [fail(log_ins, now), fail(log_ins, now)] == [None, BAD]
+
+
 def test_a_token_that_served_until_its_end_costs_nothing(log_ins, now):
     for n in range(20):
         assert log_ins.begin(f"a{n}", "r0", now + n * MINUTE, is_alive=True) is None

@@ -29,8 +29,9 @@ from connector.sharing import SharedByAll
 from connector.store.database import connect
 now, waits, admitted = datetime.fromisoformat(sys.argv[2]), [], 0
 database = connect(sys.argv[1])
+clock = lambda: now
 shared = SharedByAll(
-    database, "hubspot", clock=lambda: now, encryption_key=None, sleep=waits.append
+    database, "hubspot", clock=clock, real_clock=clock, encryption_key=None, sleep=waits.append
 )
 for _ in range(6):
     try:
@@ -66,9 +67,16 @@ def shared(database, clock, waits):
     return sharing(database, clock, waits)
 
 
-def sharing(database, clock, waits=None, connection="hubspot"):
+def sharing(database, clock, waits=None, connection="hubspot", *, real_clock=None):
     waits = [] if waits is None else waits
-    return SharedByAll(database, connection, clock=clock, encryption_key=None, sleep=waits.append)
+    return SharedByAll(
+        database,
+        connection,
+        clock=clock,
+        real_clock=real_clock or clock,
+        encryption_key=None,
+        sleep=waits.append,
+    )
 
 
 def refused(shared, bucket="calls", **rate) -> float:
@@ -103,6 +111,16 @@ def test_tokens_come_back_with_time(shared, clock, waits):
     assert waits == []
     shared.admit("calls", **RATE)
     assert waits == [0.25]
+
+
+def test_the_pace_is_that_of_real_time_wherever_else_the_clock_stands(database, clock, waits):
+    real = Clock(clock.now)
+    shared = sharing(database, clock, waits, real_clock=real)
+    for _ in range(60):
+        shared.admit("calls", **RATE)
+        real.now += timedelta(seconds=0.25)
+
+    assert waits == []
 
 
 def test_each_bucket_and_each_connection_counts_for_itself(database, clock, shared, waits):

@@ -196,9 +196,10 @@ def _refused(settings: HubSpotSettings, reply: _Reply, body: bytes) -> CrmError:
             crm_message=_message(told),
         )
     if told and reply.status in (400, 401, 403):
+        label = " ".join([str(reply.status), *words])
         return CrmUnreachable(
-            f"HubSpot refused the log-in of {settings.name!r} ({' '.join([str(reply.status), *words])}"
-            "). Check its client id and client secret.",
+            f"HubSpot refused the log-in of {settings.name!r} ({label}). Check its client id "
+            "and client secret, and the redirect address that a code was asked with.",
             code=words[0] if words else "log_in_refused",
             crm_message=_message(told),
         )

@@ -69,14 +69,16 @@ def _answered(connection: str, work: Callable[[str, Receiver, Delivery], Answer]
     receiver = current().receivers.get(connection)
     if receiver is None:
         raise NotFound(f"There is no connection {connection!r}.", code="connection_not_found")
+    now = current().clock()
     try:
         delivery = Delivery(
             method=request.method,
             target=target(),
             headers={name.lower(): value for name, value in request.headers},
             body=_body(),
+            received_at=now,
         )
-        receiver.verify(delivery, current().clock())
+        receiver.verify(delivery, now)
         return _response(work(connection, receiver, delivery))
     except WebhookRefused as refusal:
         log.warning(

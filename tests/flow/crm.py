@@ -125,6 +125,7 @@ class MemoryCrm:
             id=record_id,
             owner_id=row.owner_id,
             owner_stays=bool(row.owner_id) and row.owner_id not in self.inactive,
+            email=row.attributes.get("email"),
             attributes=row.attributes,
             survivor_id=row.survivor_id,
         )

@@ -246,3 +246,17 @@ def test_the_fields_that_territories_look_at_are_read(team) -> None:
     team.territories(Territory(name="T", when=rule, pool_id=pool))
     told(team, "1")
     assert team.crm.fields_asked == {"plan_tier"}
+
+
+def test_a_lead_that_waited_is_not_decided_twice_when_its_company_finds_its_owner(team) -> None:
+    pool = team.pool("A")
+    team.put_user("X")
+    team.absent("A", days=1)
+    team.crm.create("1", "2", email="a@buyer.example")
+    team.tell("1", "2")
+    team.work()
+    team.crm.links = {"1": [linked(COMPANY, "h-X")]}
+    team.tell("1", kind=EventKind.LINKED)
+    team.work()
+    assert team.given(pool).count("X") == len({"1", "2"})
+    assert team.differs(pool) is None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 
 from connector.errors import WebhookRefused
@@ -23,7 +23,8 @@ def told(verdict: Verdict | None) -> Answer:
 class Knock:
     """Bodies such as ``sesame:1,2`` tell of new records; the last delivery is kept to look at.
 
-    ``sesame:?call-7=1`` asks who gets record 1, ``sesame:?call-7=1@Sales`` by which pool too.
+    ``sesame:?call-7=1`` asks who gets record 1, ``sesame:?call-7=1@Sales@4242`` names the pool and
+    the CRM's account too.
     """
 
     delivery: Delivery | None = None
@@ -40,8 +41,9 @@ class Knock:
             raise WebhookRefused("There is nothing in it.", code="bad_body", status=400)
         if text.startswith("?"):
             callback_id, _, asked = text[1:].partition("=")
-            record_id, _, pool = asked.partition("@")
+            record_id, pool, account = (*asked.split("@"), "", "")[:3]
             event = self._event(record_id, f"asked:{callback_id}", pool or None)
+            event = replace(event, account=account or None)
             return Question(event=event, callback_id=callback_id, answer=told)
         events = [self._event(one, f"created:{one}", None) for one in text.split(",")]
         return Received(events=events, answer=self.ack)

@@ -36,8 +36,14 @@ class Workflow:
         self.pool = api.pool("A", "B", name="Sales")
         self.crm.create("1", "2", "3")
 
-    def ask(self, callback_id: str = "call-1", record: str = "1", pool: str | None = "Sales"):
-        asked = f"{record}@{pool}" if pool else record
+    def ask(
+        self,
+        callback_id: str = "call-1",
+        record: str = "1",
+        pool: str = "Sales",
+        account: str = "",
+    ):
+        asked = f"{record}@{pool}@{account}"
         answer = self.client.post("/webhooks/knock", data=f"sesame:?{callback_id}={asked}".encode())
         assert answer.status_code == 200
         return answer.json
@@ -155,6 +161,12 @@ def test_a_question_whose_process_died_is_worked_by_another(workflow, world) -> 
 def test_a_record_that_does_not_exist_gets_no_owner(workflow) -> None:
     told = workflow.ask(record="404")
     assert (told["owner_id"], told["reason"]) == ("", "record_gone")
+
+
+def test_a_question_from_a_foreign_account_is_not_left_waiting(workflow) -> None:
+    workflow.crm.account = "4242"
+    told = workflow.ask(account="6666")
+    assert (told["owner_id"], told["reason"]) == ("", "other_portal")
 
 
 def test_a_record_that_is_not_routed_gets_no_owner(workflow) -> None:

@@ -7,9 +7,11 @@ import pytest
 
 from adapters.hubspot import oauth
 from adapters.hubspot.settings import HubSpotSettings
+from adapters.sandbox.hubspot import HubSpotSandbox
 from connector.errors import CrmAgain, CrmPaced, CrmUnreachable
 from tests.oauth import CLIENT, TokenEndpoint
 
+TOO_LONG = {"access_token": "a", "expires_in": 1800, "padding": "x" * 70_000}
 SECRETS = ("refresh-0", "client-secret-1", "code-1")
 
 
@@ -146,9 +148,9 @@ def test_a_limit_is_a_pause(endpoint, settings):
         {"drop": "after"},
         {"truncate": True},
         {"status": 200, "body": "<html></html>"},
-        {"status": 200, "body": b"x" * 70_000},
+        {"status": 200, "body": TOO_LONG},
     ],
-    ids=str,
+    ids=lambda fault: str(fault)[:40],
 )
 def test_what_may_pass_by_itself_is_tried_again(endpoint, settings, fault):
     endpoint.faults.add("/oauth/", **fault)
@@ -246,3 +248,48 @@ def test_each_object_type_asks_for_its_own_scopes(settings, routed, own):
     needed = oauth.scopes(replace(settings, objects=(routed,), availability=False))
 
     assert set(needed) == {"oauth", "crm.objects.owners.read"} | own
+
+
+@pytest.fixture
+def portal():
+    with HubSpotSandbox() as serving:
+        yield serving
+
+
+@pytest.fixture
+def app(portal):
+    """An app that the sandbox's account has let in."""
+    return HubSpotSettings(
+        name="hubspot",
+        client_id="client-1",
+        client_secret=portal.client_secret,
+        refresh_token=portal.use_oauth(client_id="client-1"),
+        public_url="https://leads.example.com",
+        base_url=portal.url,
+    )
+
+
+@pytest.mark.parametrize("version", ["v3", "2026-03"])
+def test_the_sandbox_hands_out_and_renews(portal, app, version):
+    portal.rotate_refresh_token = True
+    renew = oauth.renewal(replace(app, api_version=version))
+
+    first = renew(None)
+    second = renew(first.refresh_token)
+
+    assert first.access_token != second.access_token
+    with pytest.raises(CrmUnreachable) as caught:
+        renew(first.refresh_token)
+    assert caught.value.code == "bad_refresh_token"
+
+
+def test_the_sandbox_takes_a_code_once_and_with_its_own_address(portal, app):
+    here, code = "https://leads.example.com/oauth/hubspot", portal.tokens.grant_code("x")
+    with pytest.raises(CrmUnreachable, match="redirect address"):
+        oauth.exchange(app, code, here)
+
+    code = portal.tokens.grant_code(here)
+    assert oauth.exchange(app, code, here).refresh_token
+    with pytest.raises(CrmUnreachable) as caught:
+        oauth.exchange(app, code, here)
+    assert caught.value.code == "bad_refresh_token"

@@ -248,6 +248,25 @@ def test_a_link_from_a_type_that_is_not_routed_is_ignored():
     )
 
 
+def test_a_link_is_of_the_record_it_goes_out_from_whatever_else_is_named():
+    read = parse_one(
+        "contact.associationChange",
+        associationType="CONTACT_TO_COMPANY",
+        fromObjectId=11,
+        toObjectId=22,
+        objectId=33,
+    )
+
+    assert read.record_id == "11"
+
+
+@pytest.mark.parametrize("action", ["creation", "deletion", "restore", "associationChange"])
+def test_only_a_merge_names_dead_records(action):
+    read = parse_one(f"contact.{action}", mergedObjectIds=[7], primaryObjectId=8)
+
+    assert (read.record_id, read.merged_ids) == ("88000000123", ())
+
+
 def test_a_link_without_ids_is_ignored():
     read = link(associationType="CONTACT_TO_COMPANY", fromObjectId=None)
 

@@ -182,6 +182,8 @@ def test_a_label_of_the_accounts_own_stands_beside_hubspots():
             ("HUBSPOT_DEFINED", None),
             ("USER_DEFINED", "Billing contact"),
         ]
+        back = links(call.links("companies", "contacts", [firm]))[firm][lead]
+        assert types_of(back) == [280, types_of(told)[1] + 1]
 
 
 def test_what_is_unlinked_or_deleted_is_no_longer_associated():
