@@ -18,7 +18,7 @@ def of_number(value: Any) -> datetime | None:
     """
     if isinstance(value, str) and re.fullmatch("[0-9]{1,15}", value):
         value = int(value)
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if not isinstance(value, int | float):
         return None
     try:
         if value >= _MILLISECONDS:

@@ -198,7 +198,7 @@ def connect(clock, shared, renew):
     """``connect(url, **settings)`` gives a Crm that is closed at the end."""
     made = []
 
-    def make(url, *, renew=renew, **changes):
+    def make(url, **changes):
         values = {
             "name": "hubspot",
             "access_token": TOKEN,

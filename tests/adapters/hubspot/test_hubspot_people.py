@@ -74,12 +74,15 @@ def test_queues_and_archived_owners_are_told_as_inactive(answers, crm):
     portal(
         answers,
         owners=[person("5501"), person("5502", type="QUEUE"), person("5503", archived=True)],
-        archived=[person("5504", userId=None, userIdIncludingInactive=9, archived=True)],
+        archived=[
+            person("5504", userId=None, userIdIncludingInactive=9, archived=True),
+            {"id": "5505"},  # the list itself says that he is archived
+        ],
     )
 
     active = {one.owner_id: one.active for one in crm.people().values()}
 
-    assert active == {"5501": True, "5502": False, "5503": False, "5504": False}
+    assert active == {"5501": True, "5502": False, "5503": False, "5504": False, "5505": False}
 
 
 def test_an_owner_who_was_taken_back_between_two_lists_is_active(answers, crm):

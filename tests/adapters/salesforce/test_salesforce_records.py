@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
 from urllib.parse import parse_qs
 
 import pytest
@@ -259,7 +260,7 @@ def test_an_odd_answer_is_tried_again_later(
 
 
 def test_the_records_created_since_then_are_told_in_the_order_of_ids(
-    clock: Clock, connect: Connect
+    clock: Any, connect: Connect
 ) -> None:
     with SalesforceSandbox(clock=clock) as org:
         org.create("Lead", {"LastName": "Old"})
