@@ -157,7 +157,7 @@ def _asked(subject: Subject, crm: Crm, here: _Here, clock: Clock) -> list[Findin
             if not isinstance(error, CrmForbidden | CrmNever):
                 break
     if readable:
-        text = f"It lets us in; records can be read: {', '.join(readable)}."
+        text = f"The token is valid; records can be read: {', '.join(readable)}."
         found.insert(0, _ok(subject.name, text))
     return found
 

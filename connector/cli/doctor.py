@@ -169,7 +169,8 @@ def _show(came_from: Iterable[Origin], findings: Iterable[Finding]) -> None:
     width = max((len(name) for name, _, _ in rows), default=0)
     for name, value, place in rows:
         line = Text(f"  {_plain(name):<{width}}  {_plain(value)}")
-        line.append(f"  {_plain(place)}", style="dim")
+        if place:
+            line.append(f"  {_plain(place)}", style="dim")
         console.print(line, soft_wrap=True)
     console.print("\nChecked", style="bold")
     for one in findings:

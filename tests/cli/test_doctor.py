@@ -78,6 +78,7 @@ def test_all_is_well_in_plain_lines(tmp_path, database, hubspot):
 
     assert (result.returncode, result.stderr) == (0, "")
     settings, checked = result.stdout.split("\n\nChecked\n")
+    assert not [line for line in settings.splitlines() if line != line.rstrip()]
     lines = [line.split(maxsplit=2) for line in settings.splitlines()]
     assert lines[0] == ["Settings"]
     assert ["LEADROTA_DEFAULT_POOL", "Sales", "environment"] in lines
@@ -85,7 +86,7 @@ def test_all_is_well_in_plain_lines(tmp_path, database, hubspot):
     assert ["HUBSPOT_ACCESS_TOKEN", "••••", "(1 to 15 characters)  environment"] in lines
     assert {line.split()[0] for line in checked.splitlines()} == {"ok"}
     assert "  ok           database: SQLite, its tables are those of this version." in checked
-    assert "hubspot: It lets us in; records can be read: contacts, leads." in checked
+    assert "hubspot: The token is valid; records can be read: contacts, leads." in checked
     assert "hidden" not in result.stdout
     assert hubspot["HUBSPOT_ACCESS_TOKEN"] not in result.stdout
 
@@ -133,7 +134,7 @@ def test_every_connection_is_looked_at_though_one_fails(
     told = [(one["about"], one["text"]) for one in findings(result)]
     assert [about for about, _ in told if about in ("hubspot", "salesforce")][-1] == "salesforce"
     assert any("hubspot" in one and "cannot be reached" in text for one, text in told)
-    assert ("salesforce", "It lets us in; records can be read: Lead.") in told
+    assert ("salesforce", "The token is valid; records can be read: Lead.") in told
     assert ("salesforce", "A key proves each webhook.") in told
 
 

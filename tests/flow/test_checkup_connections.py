@@ -106,7 +106,7 @@ def test_a_portal_in_which_all_is_well(hubspot, portal) -> None:
     told = texts(found, Level.OK)
     assert told[:5] == [
         "A key proves each webhook.",
-        "It lets us in; records can be read: contacts, leads.",
+        "The token is valid; records can be read: contacts, leads.",
         "It is the account 4242.",
         "1 user of ours can own records there.",
         "It tells of 1 of 1 owner who is away.",
@@ -155,7 +155,7 @@ def test_a_scope_that_is_missing_for_one_object_type_hides_no_other_finding(
     (text,) = texts(found, Level.LOSES_LEADS)
     assert "records of the type leads" in text
     assert "crm.objects.leads.read" in text
-    assert "It lets us in; records can be read: contacts." in texts(found, Level.OK)
+    assert "The token is valid; records can be read: contacts." in texts(found, Level.OK)
     assert texts(found, Level.NOTE) == ["1 owner there who is no user here: Bea (12)."]
 
 
@@ -264,7 +264,7 @@ def test_a_connection_that_rests_since_it_was_not_let_in_is_tried(hubspot, team,
 
     ((_, text),) = bad(found)
     assert text.startswith("The connection rests until")
-    assert "It lets us in; records can be read: contacts, leads." in texts(found, Level.OK)
+    assert "The token is valid; records can be read: contacts, leads." in texts(found, Level.OK)
 
 
 def test_a_pause_that_is_over_is_none(hubspot, team) -> None:
@@ -312,7 +312,7 @@ def test_an_org_in_which_all_is_well(salesforce, org) -> None:
     ((level, text),) = bad(found)
     assert level is Level.WARNING
     assert text.startswith("No key is set")
-    assert texts(found, Level.OK) == ["It lets us in; records can be read: Lead."]
+    assert texts(found, Level.OK) == ["The token is valid; records can be read: Lead."]
 
 
 def test_an_org_that_does_not_let_us_in(salesforce) -> None:
