@@ -32,6 +32,7 @@ _SUBJECTS = {
     EventKind.MERGED: ("newObjectId", "primaryObjectId", "objectId"),
     EventKind.LINKED: ("fromObjectId", "objectId"),
 }
+_OTHER_SIDE = {"from": "to", "to": "from"}
 # Whose owner may count for a record that is linked to them.
 _TELLING = ("contacts", "companies")
 # All that tells one event from another; repeats of one differ in ``attemptNumber`` only.
@@ -46,15 +47,17 @@ _IDENTITY = (
 def read(raw: dict[str, Any], scope: Scope) -> LeadEvent:
     """What one event says of which record; one that means nothing to us carries ``ignored``.
 
-    A merge speaks of the survivor. A change of an association speaks of the side it goes out from:
-    HubSpot sends another event for the other side.
+    A merge speaks of the survivor. A change of an association speaks of the side it goes out from,
+    since HubSpot sends another event for the other side; of the other one where only that is of a
+    type that is routed, since nobody need have subscribed to both.
     """
     subscription = raw.get("subscriptionType") or raw.get("eventType")
     prefix, _, action = str(subscription).partition(".")
     kind = _kind(action, raw)
-    object_type = _object_type(prefix, kind, raw)
+    side = _routed_side(prefix, raw, scope) if kind is EventKind.LINKED else None
+    object_type = _object_type(prefix, side, raw)
     account = whole_id(raw.get("portalId"))
-    ids = _ids(kind, raw)
+    ids = _ids(kind, side, raw)
     return LeadEvent(
         key=_key(raw, subscription),
         kind=kind if object_type else EventKind.OTHER,
@@ -66,7 +69,7 @@ def read(raw: dict[str, Any], scope: Scope) -> LeadEvent:
         account=account,
         ignored=(
             ("other_portal" if scope.is_foreign(account) else None)
-            or _meaningless(object_type, action, raw)
+            or _meaningless(object_type, action, side, raw)
             or scope.refusal(account=account, object_type=object_type or "")
             or (None if ids else "bad_record_id")
         ),
@@ -80,9 +83,16 @@ def _kind(action: str, raw: Mapping[str, Any]) -> EventKind:
     return _KINDS.get(action, EventKind.OTHER)
 
 
-def _object_type(prefix: str, kind: EventKind, raw: Mapping[str, Any]) -> str | None:
-    if kind is EventKind.LINKED and (side := _side("from", raw)):
-        return side
+def _routed_side(prefix: str, raw: Mapping[str, Any], scope: Scope) -> str:
+    """The side of an association that the event is to speak of: ``from`` or ``to``."""
+    if _object_type(prefix, "from", raw) in scope.object_types:
+        return "from"
+    return "to" if _side("to", raw) in scope.object_types else "from"
+
+
+def _object_type(prefix: str, side: str | None, raw: Mapping[str, Any]) -> str | None:
+    if side and (told := _side(side, raw)):
+        return told
     if prefix != "object":
         return objects.of_classic(prefix)
     type_id = text(raw.get("objectTypeId"))
@@ -97,9 +107,9 @@ def _side(side: str, raw: Mapping[str, Any]) -> str | None:
     return objects.of_classic(classic[side].lower()) if classic else None
 
 
-def _ids(kind: EventKind, raw: Mapping[str, Any]) -> list[str]:
+def _ids(kind: EventKind, side: str | None, raw: Mapping[str, Any]) -> list[str]:
     """The record's id, then those of the records merged into it; none when it has no good id."""
-    names = _SUBJECTS.get(kind, ("objectId",))
+    names = ("toObjectId",) if side == "to" else _SUBJECTS.get(kind, ("objectId",))
     record_id = next((found for name in names if (found := whole_id(raw.get(name)))), None)
     if record_id is None:
         return []
@@ -109,12 +119,14 @@ def _ids(kind: EventKind, raw: Mapping[str, Any]) -> list[str]:
     return list(dict.fromkeys([record_id, *filter(None, map(whole_id, others))]))
 
 
-def _meaningless(object_type: str | None, action: str, raw: Mapping[str, Any]) -> str | None:
+def _meaningless(
+    object_type: str | None, action: str, side: str | None, raw: Mapping[str, Any]
+) -> str | None:
     if action not in _KINDS or object_type is None:
         return "not_a_record_event"
     if action == "propertyChange" and text(raw.get("propertyName")) is None:
         return "no_property_name"
-    if action == "associationChange" and _side("to", raw) not in _TELLING:
+    if side and _side(_OTHER_SIDE[side], raw) not in _TELLING:
         return "nothing_new"
     return None
 

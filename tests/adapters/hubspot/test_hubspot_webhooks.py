@@ -243,8 +243,28 @@ def test_a_link_to_neither_person_nor_company_says_nothing_new(sides):
 
 
 def test_a_link_from_a_type_that_is_not_routed_is_ignored():
-    assert link("deal.associationChange", associationType="DEAL_TO_CONTACT").ignored == (
+    assert link("deal.associationChange", associationType="DEAL_TO_COMPANY").ignored == (
         "object_not_routed"
+    )
+
+
+@pytest.mark.parametrize(
+    "sides",
+    [
+        {"associationType": "COMPANY_TO_CONTACT"},
+        {"fromObjectTypeId": "0-2", "toObjectTypeId": "0-1"},
+    ],
+)
+def test_told_only_of_the_companys_side_a_link_speaks_of_the_routed_record(sides):
+    read = link("company.associationChange", **sides)
+
+    assert (read.kind, read.ignored) == (EventKind.LINKED, None)
+    assert (read.object_type, read.record_id) == ("contacts", "22")
+
+
+def test_what_else_a_routed_record_is_linked_from_says_nothing_new():
+    assert link("deal.associationChange", associationType="DEAL_TO_CONTACT").ignored == (
+        "nothing_new"
     )
 
 
