@@ -54,7 +54,7 @@ def read(raw: dict[str, Any], scope: Scope) -> LeadEvent:
     subscription = raw.get("subscriptionType") or raw.get("eventType")
     prefix, _, action = str(subscription).partition(".")
     kind = _kind(action, raw)
-    side = _routed_side(raw, scope) if kind is EventKind.LINKED else None
+    side = _routed_side(prefix, raw, scope) if kind is EventKind.LINKED else None
     object_type = _object_type(prefix, side, raw)
     account = whole_id(raw.get("portalId"))
     ids = _ids(kind, side, raw)
@@ -83,10 +83,11 @@ def _kind(action: str, raw: Mapping[str, Any]) -> EventKind:
     return _KINDS.get(action, EventKind.OTHER)
 
 
-def _routed_side(raw: Mapping[str, Any], scope: Scope) -> str:
+def _routed_side(prefix: str, raw: Mapping[str, Any], scope: Scope) -> str:
     """The side of an association that the event is to speak of: ``from`` or ``to``."""
-    is_routed = {side: _side(side, raw) in scope.object_types for side in _OTHER_SIDE}
-    return "to" if is_routed["to"] and not is_routed["from"] else "from"
+    if _object_type(prefix, "from", raw) in scope.object_types:
+        return "from"
+    return "to" if _side("to", raw) in scope.object_types else "from"
 
 
 def _object_type(prefix: str, side: str | None, raw: Mapping[str, Any]) -> str | None:
