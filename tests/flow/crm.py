@@ -111,6 +111,9 @@ class MemoryCrm:
         told = Availability(status=status, **of_availability)
         self.users[owner_id] = replace(self.users[owner_id], availability=told)
 
+    def person(self, owner_id: str) -> CrmUser | None:
+        return self.users.get(owner_id)
+
     def tell(self, callback_id: str, verdict: Verdict) -> None:
         if self.tell_errors and (error := self.tell_errors.pop(0)):
             raise error
