@@ -69,7 +69,7 @@ class OwnerDirectory:
             return wanted & self._active
 
     def find(self, owner_id: str, *, errand: Errand) -> Owner | None:
-        """This active owner; None when there is none."""
+        """The active owner of this id; None when there is none."""
         return self._listed.get(owner_id) if self.active({owner_id}, errand=errand) else None
 
     def everybody(self, errand: Errand) -> dict[str, Owner]:
