@@ -140,6 +140,10 @@ def _refresh(shop: Workshop, claim: Claim) -> Drained:
         return Drained()
     if read.asked and not read.found:
         log.warning("no_user_found", connection=claim.connection, asked=read.asked)
+    if crm.availability_problem:
+        log.warning(
+            "availability_not_told", connection=claim.connection, why=crm.availability_problem
+        )
     log.info("directory_read", connection=claim.connection, found=read.found, changed=read.changed)
     return Drained(directories=1)
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 
-from connector.checkup.findings import Finding, Level, counted, listed
+from connector.checkup import people
+from connector.checkup.findings import Finding, Level, ok
 from connector.checkup.installation import pools_in_use
 from connector.errors import (
     CrmAgain,
@@ -19,7 +20,7 @@ from connector.errors import (
     LeadRotaError,
 )
 from connector.model import User
-from connector.ports import Crm, CrmUser
+from connector.ports import Crm
 from connector.store import figures, users
 from connector.store.database import Database, Session
 from connector.store.figures import Rest
@@ -62,7 +63,7 @@ def examine(database: Database, subject: Subject, *, clock: Clock) -> list[Findi
         if here.rest is None or here.rest.is_probed:
             with closing(subject.open()) as crm:
                 found += _asked(subject, crm, here, clock)
-        found += _of_members(subject.name, here)
+        found += people.without_owner(subject.name, here.without_owner)
         with database.read() as session:
             found += _of_limits(session, subject.name)
     except LeadRotaError as error:
@@ -132,7 +133,7 @@ def _asked(subject: Subject, crm: Crm, here: _Here, clock: Clock) -> list[Findin
 
     def account() -> list[Finding]:
         account_id = crm.account_id()
-        return [_ok(subject.name, f"It is the account {account_id}.")] if account_id else []
+        return [ok(subject.name, f"It is the account {account_id}.")] if account_id else []
 
     def records(object_type: str) -> list[Finding]:
         sample = crm.unowned(object_type, began - SAMPLE_DAYS)[:1]
@@ -140,12 +141,24 @@ def _asked(subject: Subject, crm: Crm, here: _Here, clock: Clock) -> list[Findin
         readable.append(object_type)
         return []
 
-    def people() -> list[Finding]:
-        return list(_of_people(subject.name, crm, here)) if crm.capabilities.people else []
+    def links(object_type: str) -> list[Finding]:
+        if not crm.capabilities.related or object_type not in readable:
+            return []
+        try:
+            crm.related(object_type, ["1"])
+        except CrmForbidden as closed:
+            return [_not_sticky(subject.name, object_type, closed)]
+        return []
+
+    def directory() -> list[Finding]:
+        return (
+            list(people.compare(subject.name, crm, here.owners)) if crm.capabilities.people else []
+        )
 
     calls: list[tuple[str, Callable[[], list[Finding]]]] = [("its account", account)]
     calls += [(f"records of the type {one}", partial(records, one)) for one in subject.objects]
-    calls.append(("its users", people))
+    calls += [(f"what {one} are linked to", partial(links, one)) for one in subject.objects]
+    calls.append(("its users", directory))
     for what, call in calls:
         if clock() - began > PATIENCE:
             found.append(_slow(subject.name, what))
@@ -158,7 +171,7 @@ def _asked(subject: Subject, crm: Crm, here: _Here, clock: Clock) -> list[Findin
                 break
     if readable:
         text = f"The token is valid; records can be read: {', '.join(readable)}."
-        found.insert(0, _ok(subject.name, text))
+        found.insert(0, ok(subject.name, text))
     return found
 
 
@@ -189,6 +202,17 @@ def _refused(connection: str, what: str, error: CrmError) -> Finding:
     )
 
 
+def _not_sticky(connection: str, object_type: str, closed: CrmForbidden) -> Finding:
+    return Finding(
+        level=Level.WARNING,
+        about=connection,
+        text=f"Whoever owns the person or company of {object_type} gets no leads by that. "
+        f"{closed.message}",
+        what_to_do="Give the app the permission, or leave person and company out of the "
+        "`sticky_steps` of the pools.",
+    )
+
+
 def _slow(connection: str, what: str) -> Finding:
     return Finding(
         level=Level.WARNING,
@@ -198,76 +222,13 @@ def _slow(connection: str, what: str) -> Finding:
     )
 
 
-def _of_people(connection: str, crm: Crm, here: _Here) -> Iterator[Finding]:
-    people = crm.people(None)
-    active = {owner_id: one for owner_id, one in people.items() if one.active}
-    strangers = [one for owner_id, one in active.items() if owner_id not in here.owners]
-    unlisted = [user.name for owner_id, user in here.owners.items() if owner_id not in active]
-    known = len(here.owners) - len(unlisted)
-    if known:
-        yield _ok(connection, f"{counted(known, 'user')} of ours can own records there.")
-    elif here.owners:
-        yield Finding(
-            level=Level.LOSES_LEADS,
-            about=connection,
-            text="The CRM lists none of our users as active: it may be another account.",
-            what_to_do="Check which account the token is of, and the owner ids of the users.",
-        )
-    if known and unlisted:
-        yield Finding(
-            level=Level.WARNING,
-            about=connection,
-            text=f"The CRM does not list as active: {listed(unlisted)}. They get no leads there.",
-            what_to_do="Correct their owner ids, or make the users inactive here.",
-        )
-    if strangers:
-        names = listed(f"{one.name} ({one.owner_id})" for one in strangers)
-        yield Finding(
-            level=Level.NOTE,
-            about=connection,
-            text=f"{counted(len(strangers), 'owner')} there who {_are(strangers)} no user here: "
-            f"{names}.",
-            what_to_do="Give a user the owner id of whoever shall get leads.",
-        )
-    yield from _of_availability(connection, crm, active)
-
-
-def _are(several: Sequence[object]) -> str:
-    return "is" if len(several) == 1 else "are"
-
-
-def _of_availability(connection: str, crm: Crm, active: Mapping[str, CrmUser]) -> Iterator[Finding]:
-    told = sum(one.availability is not None for one in active.values())
-    if crm.availability_problem:
-        yield Finding(
-            level=Level.WARNING,
-            about=connection,
-            text=f"Who is away is not fully told. {crm.availability_problem}",
-            what_to_do="Give the app the permission (HubSpot: crm.objects.users.read), correct the "
-            "entries there, or switch availability off in the settings.",
-        )
-    elif told:
-        yield _ok(connection, f"It tells of {told} of {counted(len(active), 'owner')} who is away.")
-
-
-def _of_members(connection: str, here: _Here) -> Iterator[Finding]:
-    if here.without_owner:
-        names = listed(user.name for user in here.without_owner)
-        yield Finding(
-            level=Level.WARNING,
-            about=connection,
-            text=f"Members of pools without an owner id: {names}. They get no leads of this CRM.",
-            what_to_do=f'Set `"owners": {{"{connection}": …}}` of these users.',
-        )
-
-
 def _of_limits(session: Session, connection: str) -> Iterator[Finding]:
     for (name, limit), (left, most) in figures.limits(session).items():
         if name != connection:
             continue
         text = f"{left:,} of {most:,} calls are left ({limit})."
         if left >= most * LITTLE:
-            yield _ok(connection, text)
+            yield ok(connection, text)
         else:
             yield Finding(
                 level=Level.WARNING,
@@ -275,7 +236,3 @@ def _of_limits(session: Session, connection: str) -> Iterator[Finding]:
                 text=text,
                 what_to_do="Find out which other app uses this account's calls; ours wait.",
             )
-
-
-def _ok(connection: str, text: str) -> Finding:
-    return Finding(level=Level.OK, about=connection, text=text)

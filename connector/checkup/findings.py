@@ -28,6 +28,11 @@ class Finding:
     what_to_do: str | None = None
 
 
+def ok(about: str, text: str) -> Finding:
+    """All is well."""
+    return Finding(level=Level.OK, about=about, text=text)
+
+
 def listed(names: Iterable[str]) -> str:
     """The names in order with commas between them; of many the first ten and how many more."""
     ordered = sorted(names, key=str.casefold)

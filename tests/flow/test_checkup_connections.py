@@ -166,6 +166,17 @@ def test_an_object_type_that_is_none(hubspot) -> None:
     assert "records of the type nonsense" in text
 
 
+def test_without_the_scope_for_companies_nobody_gets_leads_by_them(hubspot, portal) -> None:
+    portal.missing_scopes = ["crm.objects.companies.read"]
+
+    found = bad(hubspot(HUBSPOT_OBJECTS="contacts"))
+
+    ((level, text),) = found
+    assert level is Level.WARNING
+    assert text.startswith("Whoever owns the person or company of contacts gets no leads by that.")
+    assert "crm.objects.companies.read" in text
+
+
 def test_without_the_scope_for_owners_nobody_gets_leads(hubspot, portal) -> None:
     portal.missing_scopes = ["crm.objects.owners.read"]
 
