@@ -6,7 +6,8 @@
 - `web`       webhooks in, REST API
 - `intake`    events become decisions; `dispatch` decides and records in one commit
 - `delivery`  decisions become owners in the CRM
-- `worker`    the loop that runs both
+- `directory` who is active in the CRM, and when
+- `worker`    the loop that runs all three
 """
 
 from __future__ import annotations

@@ -46,6 +46,7 @@ class Settled:
     merged: list[tuple[OutboxItem, str]] = field(default_factory=list)  # with the survivor's id
     leavers: list[OutboxItem] = field(default_factory=list)  # their user was switched off meanwhile
     pause: CrmError | None = None
+    reads_people: bool = False  # what the CRM's directory says of a user may change with it
 
 
 def deliver(
@@ -61,7 +62,7 @@ def deliver(
 
     No further call is started once ``is_stopping``.
     """
-    settled = Settled()
+    settled = Settled(reads_people=crm.capabilities.people)
     with database.read() as session:
         settled.leavers = _leavers(session, claim.outbox)
     present = [item for item in claim.outbox if item not in settled.leavers]
@@ -248,6 +249,8 @@ def _keep_existing_owners(
 def _pass_on_refused(session: Session, connection: str, settled: Settled, now: datetime) -> None:
     """A user whom the CRM calls inactive is inactive there from now on; the next gets the lead.
 
+    What its directory said it may take back, where that is read again and again.
+
     A record that turns down a second user is the fault itself, and must not use up the pool.
     """
     items = [item for item, _ in settled.refused]
@@ -259,7 +262,8 @@ def _pass_on_refused(session: Session, connection: str, settled: Settled, now: d
         is_inactive = outcome.result is Result.INACTIVE_OWNER
         may_pass = outcome.is_listed or not _was_refused(row)
         if may_pass and is_inactive:
-            edits.refuse_user(session, [row.user_id], connection, now=now)
+            unlisted = outcome.is_listed and settled.reads_people
+            edits.refuse_user(session, [row.user_id], connection, now=now, unlisted=unlisted)
         passed = Skip(
             user_id=row.user_id,
             reason=SkipReason.REFUSED_BY_CRM,

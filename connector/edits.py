@@ -16,7 +16,8 @@ from connector import changes, dispatch
 from connector.engine import rotation
 from connector.errors import Conflict, unknown_pool, unknown_user
 from connector.model import Absence, Board, EntryKind, Pool, User
-from connector.store import assignments, images, journal, pools, users
+from connector.store import assignments, availability, images, journal, lanes, pools, users
+from connector.store.availability import Told
 from connector.store.database import Session
 from connector.store.pools import NewMember, NewPool, PoolChange
 
@@ -83,7 +84,11 @@ def archive_pool(
 
 
 def put_user(session: Session, user: User, *, now: datetime, actor: str | None) -> bool:
-    """Replace a user or make one; True when made. Absences stay. Raises ``Conflict``."""
+    """Replace a user or make one; True when made. Absences stay. Raises ``Conflict``.
+
+    The CRM's users are read at once where an owner id is new.
+    """
+    _look_up_owners(session, user)
     with _editing(session, _lock_pools_of(session, [user.id]), now=now, actor=actor):
         return users.put(session, user, now)
 
@@ -96,26 +101,47 @@ def change_user(
     now: datetime,
     actor: str | None,
 ) -> User:
-    """Change a user as ``revise`` says, as they are now. Raises ``NotFound``, ``Conflict``."""
+    """Change a user as ``revise`` says, as they are now. Raises ``NotFound``, ``Conflict``.
+
+    The CRM's users are read at once where an owner id is new.
+    """
+    if known := users.get(session, user_id):
+        _look_up_owners(session, revise(known))
     with _editing(session, _lock_pools_of(session, [user_id]), now=now, actor=actor):
         user = users.get(session, user_id)
         if user is None:
             raise unknown_user(user_id)
-        revised = revise(user)
-        users.put(session, revised, now)
-    return revised
+        users.put(session, revise(user), now)
+    return users.find(session, [user_id])[user_id]
 
 
 def refuse_user(
-    session: Session, user_ids: Iterable[str], connection: str, *, now: datetime
+    session: Session,
+    user_ids: Iterable[str],
+    connection: str,
+    *,
+    now: datetime,
+    unlisted: bool = False,
 ) -> None:
-    """Remember that this connection's CRM will not have these users own records."""
+    """Remember that this connection's CRM will not have these users own records.
+
+    ``unlisted``: by its directory, which brings them back when it lists them as active again.
+    """
     people = sorted(set(user_ids))
     why = f"{connection} calls the owner inactive"
     concerned = _lock_pools_of(session, people)
     with _editing(session, concerned, now=now, actor=SYSTEM, why=why):
         for user_id in people:
-            users.refuse(session, user_id, connection)
+            users.refuse(session, user_id, connection, unlisted=unlisted)
+
+
+def follow_directory(
+    session: Session, connection: str, told: Mapping[str, Told], *, now: datetime
+) -> None:
+    """Take over what this connection's directory tells of these users, by user id."""
+    concerned = _lock_pools_of(session, told)
+    with _editing(session, concerned, now=now, actor=f"crm:{connection}"):
+        availability.keep(session, connection, told, now)
 
 
 def add_absence(
@@ -135,6 +161,14 @@ def remove_absence(
     """Forget an absence; False when there is none of this id."""
     with _editing(session, _lock_pools_of(session, [user_id]), now=now, actor=actor):
         return users.remove_absence(session, user_id, absence_id)
+
+
+def _look_up_owners(session: Session, user: User) -> None:
+    """Let the CRMs be asked for this user where the owner id is new. Comes before any lock."""
+    before = users.get(session, user.id)
+    known = before.owners if before else {}
+    new = [name for name, owner_id in user.owners.items() if known.get(name) != owner_id]
+    lanes.ask_for_directory(session, new)
 
 
 def _people(members: Iterable[NewMember], values: Mapping[str, Any]) -> set[str]:

@@ -261,6 +261,12 @@ class Crm(Protocol):
         May be some seconds old. Never an empty directory for a failed call.
         """
 
+    def person(self, owner_id: str) -> CrmUser | None:
+        """The active user with this owner id, as the CRM listed them a minute ago at most.
+
+        Availability is not told; None when there is nobody, or the CRM does not tell of people.
+        """
+
     def tell(self, callback_id: str, verdict: Verdict) -> None:
         """Let a workflow that waits go on. Raises ``CrmNever`` when it waits no longer."""
 

@@ -128,7 +128,7 @@ def verdict_of(database: Database, record: Record, crm: Crm) -> Verdict | None:
 def _person(crm: Crm, row: Assignment) -> tuple[str | None, str | None]:
     """Name and e-mail of an owner, as the CRM's directory has them."""
     try:
-        found = crm.people([row.owner_id or ""]).get(row.owner_id or "")
+        found = crm.person(row.owner_id or "")
     except CrmError:
         return None, None  # a nicety that is not worth to keep a workflow waiting for
     return (found.name, found.email) if found else (None, None)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from connector.backoff import gave_up, probe_at, retry_at
-from connector.errors import CrmError, CrmForbidden, CrmPaced, CrmUnreachable
+from connector.errors import CrmError, CrmForbidden, CrmNever, CrmPaced, CrmUnreachable
 from connector.ports import Outcome
 from connector.store import inbox, lanes, outbox
 from connector.store.database import Session
@@ -16,6 +16,8 @@ from connector.store.lanes import Claim
 from connector.store.outbox import OutboxItem
 
 GAVE_UP = "gave_up"
+DIRECTORY_EVERY = timedelta(minutes=5)
+DIRECTORY_AGAIN = timedelta(minutes=1)
 
 
 def hand_back(session: Session, claim: Claim, error: CrmError | None, *, now: datetime) -> bool:
@@ -57,6 +59,21 @@ def postpone_events(
         failing_since=now,
         error=error.code,
     )
+
+
+def postpone_directory(session: Session, claim: Claim, error: CrmError, *, now: datetime) -> None:
+    """Read the CRM's users later: first of all after a pause, else the leads come first.
+
+    A refusal is not expected to pass soon.
+    """
+    match error:
+        case CrmPaced() | CrmUnreachable():
+            due_at = now
+        case CrmForbidden() | CrmNever():
+            due_at = now + DIRECTORY_EVERY
+        case _:
+            due_at = now + DIRECTORY_AGAIN
+    lanes.plan_directory(session, claim, due_at)
 
 
 def postpone_writes(

@@ -26,7 +26,8 @@ class SharedByAll:
 
     Each call is one short transaction, so none may be made inside another. ``real_clock`` is by
     what the CRM counts calls, also where ``clock`` stands still. ``given_refresh_token`` is the one
-    in the settings; ``sleep`` waits so many seconds.
+    in the settings; ``sleep`` waits so many seconds. Without ``heeds_pauses`` calls are admitted to
+    a connection that rests, for a look whether the CRM lets us in again.
     """
 
     def __init__(
@@ -39,12 +40,14 @@ class SharedByAll:
         encryption_key: str | None,
         given_refresh_token: str | None = None,
         sleep: Callable[[float], None] = time.sleep,
+        heeds_pauses: bool = True,
     ) -> None:
         self._database = database
         self._connection = connection
         self._clock = clock
         self._real_clock = real_clock
         self._sleep = sleep
+        self._heeds_pauses = heeds_pauses
         self._noted: dict[str, datetime] = {}  # when each limit was last written
         self._tokens = Tokens(
             database,
@@ -92,7 +95,8 @@ class SharedByAll:
             if found is None:
                 made = calls.make_bucket(session, self._connection, name, bucket)
                 bucket = pacing.filled(made, now, burst=burst, per_second=per_second)
-            if pause := calls.pause_left(session, self._connection, self._clock()):
+            pause = calls.pause_left(session, self._connection, self._clock())
+            if pause and self._heeds_pauses:
                 raise _resting(self._connection, pause)
             wait = pacing.wait_for_next(bucket, now, per_second=per_second)
             if wait > PATIENCE_SECONDS:

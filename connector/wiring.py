@@ -121,16 +121,33 @@ def workshop(settings: Settings, *, clock: Clock | None = None) -> Iterator[work
         store.close()
 
 
-def _crm(connection: Connection, store: Database, settings: Settings, clock: Clock) -> Crm:
+def visitor(connection: Connection, store: Database, settings: Settings, clock: Clock) -> Crm:
+    """The outbound half for a look at a connection, even while it rests."""
+    return _crm(connection, store, settings, clock, heeds_pauses=False)
+
+
+def _crm(
+    connection: Connection,
+    store: Database,
+    settings: Settings,
+    clock: Clock,
+    *,
+    heeds_pauses: bool = True,
+) -> Crm:
     """The outbound half of a connection."""
     crm: Crm = adapters.adapter(connection.kind).crm(
-        connection, shared(connection, store, settings, clock)
+        connection, shared(connection, store, settings, clock, heeds_pauses=heeds_pauses)
     )
     return crm
 
 
 def shared(
-    connection: Connection, store: Database, settings: Settings, clock: Clock
+    connection: Connection,
+    store: Database,
+    settings: Settings,
+    clock: Clock,
+    *,
+    heeds_pauses: bool = True,
 ) -> SharedByAll:
     """What all processes share of a connection."""
     return SharedByAll(
@@ -140,6 +157,7 @@ def shared(
         real_clock=utc_now,
         encryption_key=settings.encryption_key,
         given_refresh_token=getattr(connection, "refresh_token", None),
+        heeds_pauses=heeds_pauses,
     )
 
 

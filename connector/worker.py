@@ -15,7 +15,16 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from connector import callbacks, delivery, dispatch, held, intake, routing, setbacks
+from connector import (
+    callbacks,
+    delivery,
+    directory,
+    dispatch,
+    held,
+    intake,
+    routing,
+    setbacks,
+)
 from connector.errors import CrmAgain, CrmError, CrmPaced, StoreUnavailable
 from connector.ports import Crm, Result
 from connector.store import lanes, outbox, pools
@@ -58,6 +67,7 @@ class Drained:
     dead: int = 0
     told: int = 0  # workflows that had waited for their lead's owner
     postponed: int = 0
+    directories: int = 0  # times that a CRM was asked for its users
 
     def __add__(self, other: Drained) -> Drained:
         names = [one.name for one in fields(self)]
@@ -108,12 +118,34 @@ def work_once(shop: Workshop) -> Drained | None:
             now=shop.clock(),
             lease_seconds=LEASE_SECONDS,
             limits=limits,
+            directories=[name for name, crm in shop.crms.items() if crm.capabilities.people],
         )
     if claim is None:
         return _release_held(shop)
+    if claim.directory:
+        return _refresh(shop, claim)
     if claim.callbacks:
         return _tell(shop, claim)
     return _deliver(shop, claim) if claim.outbox else _take_in(shop, claim)
+
+
+def _refresh(shop: Workshop, claim: Claim) -> Drained:
+    crm = shop.crms[claim.connection]
+    try:
+        read = directory.refresh(shop.database, claim, crm, now=shop.clock())
+    except Exception as error:
+        return _put_off(shop, claim, error)
+    if read is None:
+        log.warning("claim_lost", connection=claim.connection)
+        return Drained()
+    if read.asked and not read.found:
+        log.warning("no_user_found", connection=claim.connection, asked=read.asked)
+    if crm.availability_problem:
+        log.warning(
+            "availability_not_told", connection=claim.connection, why=crm.availability_problem
+        )
+    log.info("directory_read", connection=claim.connection, found=read.found, changed=read.changed)
+    return Drained(directories=1)
 
 
 def _take_in(shop: Workshop, claim: Claim) -> Drained:
@@ -212,6 +244,8 @@ def _put_off(shop: Workshop, claim: Claim, error: Exception) -> Drained:
     with shop.database.write() as session:
         now, chance = shop.clock(), shop.chance()
         if setbacks.hand_back(session, claim, error, now=now):
+            if claim.directory:
+                setbacks.postpone_directory(session, claim, error, now=now)
             setbacks.postpone_events(session, claim.inbox, error, now=now, chance=chance)
             callbacks.postpone(session, claim.callbacks, error, now=now, chance=chance)
             if isinstance(error, CrmPaced):

@@ -13,7 +13,7 @@ from typing import Any
 from adapters.hubspot import errors, objects, records
 from adapters.hubspot.client import HubSpotClient
 from adapters.hubspot.exchange import Errand
-from connector.errors import CrmAgain
+from connector.errors import CrmAgain, CrmForbidden
 from connector.model import Related, StickyStep
 
 FORGET_SECONDS = 3_600
@@ -49,18 +49,23 @@ class Links:
     ) -> dict[str, list[Related]]:
         """The person, then the company, of each of up to 100 records that has one.
 
-        Whether their owners stay is not told.
+        Whether their owners stay is not told. Companies that are closed to us cost only themselves,
+        where persons were found.
         """
         asked = list(dict.fromkeys(ids))
-        if object_type == "contacts":
-            contact_of, company_of = {}, self._nearest("contacts", "companies", asked, errand)
-        elif object_type in _WITH_CONTACTS or not objects.is_standard(object_type):
+        contact_of: dict[str, str] = {}
+        if object_type in _WITH_CONTACTS or not objects.is_standard(object_type):
             contact_of = self._nearest(object_type, "contacts", asked, errand)
-            company_of = self._companies(object_type, asked, contact_of, errand)
-        else:
+        elif object_type != "contacts":
             return {}
         people = self._read(StickyStep.PERSON, contact_of, errand)
-        companies = self._read(StickyStep.COMPANY, company_of, errand)
+        try:
+            company_of = self._companies(object_type, asked, contact_of, errand)
+            companies = self._read(StickyStep.COMPANY, company_of, errand)
+        except CrmForbidden:
+            if not people:
+                raise
+            companies = {}
         both = {one: [links[one] for links in (people, companies) if one in links] for one in asked}
         return {one: links for one, links in both.items() if links}
 
@@ -71,6 +76,8 @@ class Links:
         contact_of: Mapping[str, str],
         errand: Errand,
     ) -> dict[str, str]:
+        if object_type == "contacts":
+            return self._nearest("contacts", "companies", asked, errand)
         contacts = list(dict.fromkeys(contact_of.values()))
         company_of = self._nearest("contacts", "companies", contacts, errand)
         found = {

@@ -30,7 +30,7 @@ _CHUNK = 8_192
 _LARGEST = 65_536  # bytes of an answer
 _LONGEST_LIFE = 10**9  # seconds of a token
 _BAD_GRANT = re.compile("BAD_REFRESH_TOKEN|BAD_AUTH_CODE|INVALID_GRANT|EXPIRED_AUTH_CODE")
-_WITH_SCOPES = ("companies", "deals")
+_WITH_SCOPES = ("leads", "companies", "deals")
 # They have no scopes of their own: who may change contacts may change these.
 _ACTIVITIES = ("calls", "emails", "meetings", "notes", "tasks")
 
@@ -105,17 +105,19 @@ def scopes(settings: HubSpotSettings) -> list[str]:
 
 
 def _scopes_of(object_type: str) -> list[str]:
+    """Those of the type itself, and of the person and company that its records are linked to."""
+    linked = ["crm.objects.contacts.read", "crm.objects.companies.read"]
     match object_type:
         case "tickets":
-            return ["tickets"]
-        case "contacts":  # with the companies that they belong to
+            return ["tickets", *linked]
+        case "companies":
+            return _both("companies")
+        case "contacts":
             return [*_both("contacts"), "crm.objects.companies.read"]
-        case "leads":  # with the contacts that they are about
-            return [*_both("leads"), "crm.objects.contacts.read", "crm.objects.companies.read"]
         case name if name in _ACTIVITIES:
-            return _both("contacts")
+            return [*_both("contacts"), "crm.objects.companies.read"]
         case name:
-            return _both(name if name in _WITH_SCOPES else "custom")
+            return [*_both(name if name in _WITH_SCOPES else "custom"), *linked]
 
 
 def _both(name: str) -> list[str]:

@@ -68,6 +68,10 @@ class OwnerDirectory:
             self._refresh(wanted, errand)
             return wanted & self._active
 
+    def find(self, owner_id: str, *, errand: Errand) -> Owner | None:
+        """The active owner of this id; None when there is none."""
+        return self._listed.get(owner_id) if self.active({owner_id}, errand=errand) else None
+
     def everybody(self, errand: Errand) -> dict[str, Owner]:
         """All owners by id, archived ones and queues too, as they are now."""
         with self._alone(errand):

@@ -89,6 +89,11 @@ class HubSpotCrm:
             for owner_id in sorted(wanted)
         }
 
+    def person(self, owner_id: str) -> CrmUser | None:
+        """From the list of active owners that is kept in memory."""
+        owner = self._owners.find(owner_id, errand=Errand(self._clock))
+        return users.person(owner, None) if owner else None
+
     def tell(self, callback_id: str, verdict: Verdict) -> None:
         """Complete the callback; HubSpot calls one that waits no longer unknown."""
         fields = actions.output_fields(verdict)

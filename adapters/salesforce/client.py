@@ -97,6 +97,10 @@ class SalesforceCrm:
         """Nobody: see ``capabilities``."""
         return {}
 
+    def person(self, owner_id: str) -> CrmUser | None:  # noqa: ARG002
+        """Nobody: see ``capabilities``."""
+        return None
+
     def tell(self, callback_id: str, verdict: Verdict) -> None:  # noqa: ARG002
         """No workflow of Salesforce waits for a verdict."""
         raise CrmNever("Salesforce takes no callbacks.")

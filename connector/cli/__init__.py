@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from connector import __version__
-from connector.cli import checking, connecting, start, tokens
+from connector.cli import checking, connecting, doctor, start, tokens
 from connector.errors import LeadRotaError
 
 
@@ -149,4 +149,5 @@ def demo(stay: bool) -> None:
 
 main.add_command(checking.audit)
 main.add_command(connecting.connect)
+main.add_command(doctor.doctor)
 main.add_command(tokens.token)

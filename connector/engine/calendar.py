@@ -15,6 +15,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from functools import lru_cache
 from zoneinfo import ZoneInfo
 
+from connector.engine import availability
 from connector.engine.public_holidays import holiday_name, is_holiday_code
 from connector.model import Absence, Pool, Skip, SkipReason, Slot, User, WorkingHours
 
@@ -38,9 +39,9 @@ _EARLIEST = datetime(1, 1, 9, tzinfo=UTC)
 _LATEST = datetime(9999, 12, 23, tzinfo=UTC)
 
 
-def zone(user: User, pool: Pool) -> ZoneInfo:
-    """The zone that a user lives by: their own, else the pool's, else UTC."""
-    return _named(user.time_zone or pool.time_zone or "UTC")
+def zone(user: User, of_pool: str | None) -> ZoneInfo:
+    """The zone that a user lives by: their own, else one that a CRM tells, the pool's, or UTC."""
+    return _named(availability.time_zone(user) or of_pool or "UTC")
 
 
 def pool_zone(pool: Pool) -> ZoneInfo:
@@ -88,11 +89,12 @@ def absence(user: User, slot: Slot, zone: ZoneInfo, buffer_hours: int) -> Skip |
     ``until`` passes over further absences that leave no time in between.
     """
     buffer = timedelta(hours=buffer_hours)
-    met = next((each for each in user.absences if _meets(each, slot, buffer)), None)
+    absences = availability.absences(user)
+    met = next((each for each in absences if _meets(each, slot, buffer)), None)
     if met is None:
         return None
     until = met.ends_at
-    for each in sorted(user.absences, key=lambda each: each.starts_at):
+    for each in sorted(absences, key=lambda each: each.starts_at):
         if each.starts_at - until <= buffer:
             until = max(until, each.ends_at)
     if met.starts_at > slot.starts_at:
@@ -113,9 +115,10 @@ def off_work(user: User, slot: Slot, zone: ZoneInfo) -> Skip | None:
     Hours that cross midnight are off when the day they start on is a holiday. ``until`` is the next
     moment within hours that is no holiday.
     """
-    if not user.working_hours and not user.holidays:
+    hours = availability.working_hours(user)
+    if not hours and not user.holidays:
         return None
-    hours = user.working_hours or _ALL_DAY_LONG
+    hours = hours or _ALL_DAY_LONG
     for at in _moments_that_tell(hours, slot, zone):
         off = _off_at(local(at, zone), hours, user.holidays)
         if off is None:

@@ -8,11 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
-from zoneinfo import ZoneInfo
 
-from connector.engine import calendar
+from connector.engine import availability, calendar
 from connector.engine.quotas import quota_reached, user_quota_reached
-from connector.model import Board, Lead, Member, Presence, Skip, SkipReason, Slot, User
+from connector.model import Board, Lead, Member, Skip, SkipReason, Slot, User
 
 
 def refusals(lead: Lead, board: Board, now: datetime) -> dict[int, Skip]:
@@ -67,28 +66,28 @@ def _paused(user: User, member: Member | None, *, weighs: bool) -> Skip | None:
         return _skip(user, SkipReason.INACTIVE, "paused in this pool")
     if member and weighs and member.weight == 0:
         return _skip(user, SkipReason.WEIGHT_ZERO, "the weight in this pool is 0")
-    if user.status is not Presence.AVAILABLE:
-        return _skip(user, SkipReason.AWAY, f"has set themselves to {user.status}")
-    return None
+    detail = availability.away(user)
+    return _skip(user, SkipReason.AWAY, detail) if detail else None
 
 
 def _unavailable(
     user: User, member: Member | None, lead: Lead, board: Board, now: datetime
 ) -> Skip | None:
     """What keeps the user from a lead now, or from a meeting when it takes place."""
-    zone = calendar.zone(user, board.pool)
+    of_pool = board.pool.time_zone
     buffer_hours = board.pool.policies.leave_buffer_hours
     if lead.slot:
-        skip = _hindrance(user, lead.slot, zone, buffer_hours)
+        skip = _hindrance(user, lead.slot, of_pool, buffer_hours)
         skip = skip or busy(user, lead, board)
     else:
-        skip = _hindrance_now(_This(user), now, zone, buffer_hours)
+        skip = _hindrance_now(_This(user), now, of_pool, buffer_hours)
     if skip:
         return skip
     return quota_reached(member, board, now) if member else user_quota_reached(user, board, now)
 
 
-def _hindrance(user: User, slot: Slot, zone: ZoneInfo, buffer_hours: int) -> Skip | None:
+def _hindrance(user: User, slot: Slot, of_pool: str | None, buffer_hours: int) -> Skip | None:
+    zone = calendar.zone(user, of_pool)
     return calendar.absence(user, slot, zone, buffer_hours) or calendar.off_work(user, slot, zone)
 
 
@@ -107,8 +106,10 @@ class _This:
 
 # A batch asks the same of the same users at the same moment, for each of its leads.
 @lru_cache(maxsize=8192)
-def _hindrance_now(this: _This, now: datetime, zone: ZoneInfo, buffer_hours: int) -> Skip | None:
-    return _hindrance(this.user, calendar.moment(now), zone, buffer_hours)
+def _hindrance_now(
+    this: _This, now: datetime, of_pool: str | None, buffer_hours: int
+) -> Skip | None:
+    return _hindrance(this.user, calendar.moment(now), of_pool, buffer_hours)
 
 
 def busy(user: User, lead: Lead, board: Board) -> Skip | None:
@@ -116,7 +117,7 @@ def busy(user: User, lead: Lead, board: Board) -> Skip | None:
     slot = lead.slot
     for meeting in board.meetings.get(user.id, ()) if slot else ():
         if slot and meeting.starts_at < slot.ends_at and slot.starts_at < meeting.ends_at:
-            zone = calendar.zone(user, board.pool)
+            zone = calendar.zone(user, board.pool.time_zone)
             at = calendar.spoken(meeting.starts_at, zone, meeting.starts_at)
             return _skip(user, SkipReason.BUSY, f"another meeting at {at}")
     return None

@@ -69,7 +69,7 @@ def _taken_by_pool(board: Board, now: datetime) -> int:
 def _limit_in_pool(member: Member, board: Board, now: datetime) -> Limit | None:
     if member.daily_quota is None:
         return None
-    zone = calendar.zone(member.user, board.pool)
+    zone = calendar.zone(member.user, board.pool.time_zone)
     here = _counted(board.takings.get(member.user.id, ()), board, zone, now)
     return _limit(member.daily_quota, here, board, zone, now)
 
@@ -77,7 +77,7 @@ def _limit_in_pool(member: Member, board: Board, now: datetime) -> Limit | None:
 def _limit_over_pools(user: User, board: Board, now: datetime) -> Limit | None:
     if user.daily_quota is None:
         return None
-    zone = calendar.zone(user, board.pool)
+    zone = calendar.zone(user, board.pool.time_zone)
     here = _counted(board.takings.get(user.id, ()), board, zone, now)
     elsewhere = _counted(board.elsewhere.get(user.id, ()), board, zone, now)
     limit = _limit(user.daily_quota, [*here, *elsewhere], board, zone, now)

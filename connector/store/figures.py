@@ -47,6 +47,15 @@ class Backlog:
     dead: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rest:
+    """A pause of a connection."""
+
+    until: datetime
+    reason: str | None
+    is_probed: bool  # the CRM cannot be reached or does not let us in, else it asked for a pause
+
+
 NOTHING = Backlog(waiting=0, due=0, oldest_at=None, dead=0)
 
 
@@ -90,6 +99,19 @@ def pauses(session: Session, *, now: datetime) -> dict[str, float]:
     """Every connection that a worker knows, with the seconds for which it is paused."""
     rows = session.execute(select(lanes.c.connection, lanes.c.paused_until)).all()
     return {name: max(0.0, (until - now).total_seconds()) if until else 0.0 for name, until in rows}
+
+
+def rest(session: Session, connection: str, *, now: datetime) -> Rest | None:
+    """The pause that the connection has now; None when it has none."""
+    columns = lanes.c
+    row = session.execute(
+        select(columns.paused_until, columns.pause_reason, columns.probes).where(
+            columns.connection == connection, columns.paused_until > now
+        )
+    ).one_or_none()
+    if row is None:
+        return None
+    return Rest(until=row.paused_until, reason=row.pause_reason, is_probed=row.probes > 0)
 
 
 def limits(session: Session) -> dict[tuple[str, str], tuple[int, int]]:

@@ -5,12 +5,12 @@ Lock order of all transactions: lane, pools, members, assignments, outbox.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, cast
 
-from sqlalchemy import CursorResult, ScalarSelect, exists, func, or_, select, update
+from sqlalchemy import ColumnElement, CursorResult, ScalarSelect, exists, func, or_, select, update
 
 from connector.store import callbacks, inbox, outbox, tables
 from connector.store.callbacks import Callback
@@ -24,7 +24,9 @@ CALLBACKS = 20  # at most in one claim: each is a call of its own
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """A lane taken for one batch: exactly one of the lists is filled."""
+    """A lane taken for one batch: exactly one of the lists is filled, or none and ``directory``
+    says that the CRM's users are to be read.
+    """
 
     connection: str
     fence: int  # grows with each claim; what an older holder reports is refused
@@ -32,6 +34,7 @@ class Claim:
     outbox: list[OutboxItem]
     probes: int  # probes in a row that failed before this claim
     callbacks: list[Callback] = field(default_factory=list)
+    directory: bool = False
 
 
 def ensure(session: Session, names: Iterable[str]) -> None:
@@ -47,15 +50,18 @@ def claim(
     now: datetime,
     lease_seconds: float,
     limits: Mapping[str, tuple[int, int]],
+    directories: Collection[str] = (),
     fill_seconds: float = 0.5,
 ) -> Claim | None:
     """Take the lane with due work that was served longest ago; None when there is none.
 
-    ``limits`` holds (read batch, write batch) of each connection that may be taken. Owner writes
-    come first once they fill a batch, have waited ``fill_seconds``, or no event is due.
+    ``limits`` holds (read batch, write batch) of each connection that may be taken, and
+    ``directories`` those whose CRM can be asked for its users: where that is due it comes first.
+    Owner writes come next once they fill a batch, have waited ``fill_seconds``, or no event is due.
     """
+    directory_is_due = _directory_is_due(directories, now)
     lane = session.execute(
-        select(lanes)
+        select(lanes, directory_is_due.label("directory"))
         .where(
             lanes.c.connection.in_(sorted(limits)),
             or_(lanes.c.lease_until.is_(None), lanes.c.lease_until <= now),
@@ -63,6 +69,7 @@ def claim(
             or_(
                 exists().where(inbox.is_due(lanes.c.connection, now)),
                 exists().where(outbox.is_due(lanes.c.connection, now)),
+                directory_is_due,
                 exists().where(callbacks.is_due(lanes.c.connection, now)),
             ),
         )
@@ -72,18 +79,24 @@ def claim(
     ).one_or_none()
     if lane is None:
         return None
-    events, writes = _batch(session, lane.connection, now, limits[lane.connection], fill_seconds)
-    told = [] if events or writes else callbacks.due(session, lane.connection, now, CALLBACKS)
-    if not events and not writes and not told:
+    limit = limits[lane.connection]
+    events, writes = (
+        ([], []) if lane.directory else _batch(session, lane.connection, now, limit, fill_seconds)
+    )
+    is_idle = not (lane.directory or events or writes)
+    told = callbacks.due(session, lane.connection, now, CALLBACKS) if is_idle else []
+    if is_idle and not told:
         return None
+    lease_until = now + timedelta(seconds=lease_seconds)
     session.execute(
         update(lanes)
         .where(lanes.c.connection == lane.connection)
         .values(
             fence=lane.fence + 1,
             leased_by=holder,
-            lease_until=now + timedelta(seconds=lease_seconds),
+            lease_until=lease_until,
             served_at=now,
+            directory_due_at=lease_until if lane.directory else lane.directory_due_at,
         )
     )
     return Claim(
@@ -92,6 +105,7 @@ def claim(
         inbox=events,
         outbox=writes,
         probes=lane.probes,
+        directory=lane.directory,
         callbacks=told,
     )
 
@@ -114,6 +128,27 @@ def pause(session: Session, claim: Claim, *, until: datetime, reason: str, probe
     return _end(session, claim, paused_until=until, pause_reason=reason, probes=probes)
 
 
+def ask_for_directory(session: Session, connections: Iterable[str]) -> None:
+    """Let the users of these connections be read at once. Before any pool is locked."""
+    session.execute(
+        update(lanes)
+        .where(
+            lanes.c.connection.in_(sorted(set(connections))),
+            lanes.c.directory_due_at.is_not(None),
+        )
+        .values(directory_due_at=None)
+    )
+
+
+def plan_directory(session: Session, claim: Claim, due_at: datetime) -> None:
+    """Say when the users are read again, unless they were asked for since the claim."""
+    session.execute(
+        update(lanes)
+        .where(lanes.c.connection == claim.connection, lanes.c.directory_due_at.is_not(None))
+        .values(directory_due_at=due_at)
+    )
+
+
 def rest(session: Session, connection: str, *, until: datetime, reason: str) -> None:
     """Let the lane rest at least until then, whoever holds it."""
     longer = or_(lanes.c.paused_until.is_(None), lanes.c.paused_until < until)
@@ -125,7 +160,7 @@ def rest(session: Session, connection: str, *, until: datetime, reason: str) -> 
 
 
 def next_due(session: Session, now: datetime) -> datetime | None:
-    """Tell the earliest moment at which anything can be claimed: ``now``, later, or never."""
+    """Tell when an event or write can be claimed first: ``now``, later, or never."""
     first_event = _first_due(tables.inbox)
     first_write = _first_due(tables.outbox)
     rows = session.execute(
@@ -137,6 +172,11 @@ def next_due(session: Session, now: datetime) -> datetime | None:
             hindrances = [moment for moment in (lease_until, paused_until) if moment]
             moments.append(max(now, min(ready), *hindrances))
     return min(moments, default=None)
+
+
+def _directory_is_due(directories: Collection[str], now: datetime) -> ColumnElement[bool]:
+    due_at = lanes.c.directory_due_at
+    return lanes.c.connection.in_(sorted(directories)) & or_(due_at.is_(None), due_at <= now)
 
 
 def _batch(

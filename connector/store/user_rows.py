@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime, time, timedelta
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import ColumnElement, Row, Select, select
 
-from connector.model import Absence, Presence, User, WorkingHours
+from connector.model import Absence, Availability, Presence, User
+from connector.store import images
 from connector.store.database import Session
-from connector.store.tables import absences, user_owners, users
+from connector.store.tables import absences, user_availability, user_owners, users
 
 OVER_FOR_GOOD = timedelta(days=1)  # so long after its end an absence says nothing of any slot
 
@@ -25,7 +26,7 @@ def read(
     ``now``, absences that ended more than a day before it are left out.
     """
     people = session.execute(select(users).where(users.c.id.in_(wanted)).order_by(users.c.id)).all()
-    owners = session.execute(select(user_owners).where(user_owners.c.user_id.in_(wanted)))
+    owners = session.execute(owners_and_reports().where(user_owners.c.user_id.in_(wanted)))
     away = _absences(absences.c.user_id.in_(wanted))
     if now:
         away = away.where(absences.c.ends_at > now - OVER_FOR_GOOD)
@@ -58,17 +59,41 @@ def columns_of(user: User) -> dict[str, Any]:
         "active": user.active,
         "status": user.status,
         "time_zone": user.time_zone,
-        "working_hours": [
-            {
-                "days": list(hours.days),
-                "start": hours.start.isoformat(),
-                "end": hours.end.isoformat(),
-            }
-            for hours in user.working_hours
-        ]
-        or None,
+        "working_hours": images.hours(user.working_hours) or None,
         "holidays": user.holidays,
         "daily_quota": user.daily_quota,
+    }
+
+
+def owners_and_reports() -> Select[Any]:
+    """Ask for the owner ids of users, each with what its CRM tells of the user."""
+    owned, told = user_owners.c, user_availability.c
+    both = (told.user_id == owned.user_id) & (told.connection == owned.connection)
+    columns = (told.status, told.time_zone, told.working_hours, told.out_of_office)
+    return select(user_owners, *columns).join_from(
+        user_owners, user_availability, both, isouter=True
+    )
+
+
+def availability_of(row: Row[Any]) -> Availability | None:
+    """Turn a row of the CRM's reports into the model's availability; None: nothing is told."""
+    if row.status is None:
+        return None
+    return Availability(
+        status=Presence(row.status),
+        time_zone=row.time_zone,
+        working_hours=images.hours_of(row.working_hours or ()),
+        absences=images.absences_of(row.out_of_office or ()),
+    )
+
+
+def columns_of_availability(told: Availability) -> dict[str, Any]:
+    """Turn what a CRM tells of a user into a row."""
+    return {
+        "status": told.status,
+        "time_zone": told.time_zone,
+        "working_hours": images.hours(told.working_hours) or None,
+        "out_of_office": images.absences(told.absences) or None,
     }
 
 
@@ -81,10 +106,13 @@ def _built(
 ) -> dict[str, User]:
     owner_ids: dict[str, dict[str, str]] = defaultdict(dict)
     refused: dict[str, set[str]] = defaultdict(set)
+    reported: dict[str, dict[str, Availability]] = defaultdict(dict)
     for row in owners:
         owner_ids[row.user_id][row.connection] = row.owner_id
-        if row.refused:
+        if row.refused or row.unlisted:
             refused[row.user_id].add(row.connection)
+        if told := availability_of(row):
+            reported[row.user_id][row.connection] = told
     absent: dict[str, list[Absence]] = defaultdict(list)
     for row in away:
         absent[row.user_id].append(absence_of(row))
@@ -96,20 +124,13 @@ def _built(
             active=row.active,
             status=Presence(row.status),
             time_zone=row.time_zone,
-            working_hours=tuple(map(_hours, row.working_hours or ())),
+            working_hours=images.hours_of(row.working_hours or ()),
             holidays=row.holidays,
             absences=tuple(absent.get(row.id, ())),
             daily_quota=row.daily_quota,
             owners=owner_ids.get(row.id, {}),
             refused_by=frozenset(refused.get(row.id, ())),
+            reported=reported.get(row.id, {}),
         )
         for row in people
     }
-
-
-def _hours(kept: Mapping[str, Any]) -> WorkingHours:
-    return WorkingHours(
-        days=tuple(kept["days"]),
-        start=time.fromisoformat(kept["start"]),
-        end=time.fromisoformat(kept["end"]),
-    )

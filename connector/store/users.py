@@ -12,7 +12,7 @@ from connector.errors import Conflict
 from connector.model import Absence, User
 from connector.store.database import Session, chunks, insert_on
 from connector.store.tables import absences as absence_rows
-from connector.store.tables import user_owners, users
+from connector.store.tables import user_availability, user_owners, users
 from connector.store.user_rows import absences_of, columns_of, read
 
 
@@ -66,26 +66,32 @@ def ensure(
 def put(session: Session, user: User, now: datetime) -> bool:
     """Replace a user, owner ids included, or make it; True when it was made.
 
-    Absences stay as they are: ``user.absences`` is not read, nor is ``user.refused_by``. Forgets
-    what a CRM refused: for each owner id that changed and, when the user is active, for all. Raises
-    ``Conflict`` (``owner_taken``) when another user has one of the owner ids.
+    Absences stay as they are: ``user.absences`` is not read, nor are ``user.refused_by`` and
+    ``user.reported``. Forgets what a CRM refused: for each owner id that changed and, when the user
+    is active, for all; what its directory tells only for those that changed. Raises ``Conflict``
+    (``owner_taken``) when another user has one of the owner ids.
     """
     made = insert_on(session, users).on_conflict_do_nothing().returning(users.c.id)
     created = session.execute(made, [columns_of(user) | {"created_at": now}]).first() is not None
     if not created:
         session.execute(update(users).where(users.c.id == user.id).values(columns_of(user)))
     _refuse_taken(session, user)
-    kept = select(user_owners).where(user_owners.c.user_id == user.id, user_owners.c.refused)
-    still_refused = {
-        (row.connection, row.owner_id) for row in session.execute(kept) if not user.active
-    }
+    before = session.execute(select(user_owners).where(user_owners.c.user_id == user.id))
+    same = {row.connection: row for row in before if _has(user, row.connection, row.owner_id)}
     session.execute(delete(user_owners).where(user_owners.c.user_id == user.id))
+    told = user_availability.c
+    session.execute(
+        delete(user_availability).where(
+            told.user_id == user.id, told.connection.not_in(sorted(same))
+        )
+    )
     rows = [
         {
             "user_id": user.id,
             "connection": connection,
             "owner_id": owner_id,
-            "refused": (connection, owner_id) in still_refused,
+            "refused": connection in same and same[connection].refused and not user.active,
+            "unlisted": connection in same and same[connection].unlisted,
         }
         for connection, owner_id in sorted(user.owners.items())
     ]
@@ -109,12 +115,15 @@ def listed(session: Session, after: str | None, limit: int) -> list[User]:
     return list(find(session, session.scalars(query)).values())
 
 
-def refuse(session: Session, user_id: str, connection: str) -> None:
-    """Remember that this connection's CRM will not have the user own records."""
+def refuse(session: Session, user_id: str, connection: str, *, unlisted: bool = False) -> None:
+    """Remember that this connection's CRM will not have the user own records.
+
+    ``unlisted``: its directory says so, and may say otherwise when it is read again.
+    """
     session.execute(
         update(user_owners)
         .where(user_owners.c.user_id == user_id, user_owners.c.connection == connection)
-        .values(refused=True)
+        .values({"unlisted" if unlisted else "refused": True})
     )
 
 
@@ -146,6 +155,10 @@ def remove_absence(session: Session, user_id: str, absence_id: str) -> bool:
         .returning(absence_rows.c.id)
     )
     return gone.first() is not None
+
+
+def _has(user: User, connection: str, owner_id: str) -> bool:
+    return user.owners.get(connection) == owner_id
 
 
 def _refuse_taken(session: Session, user: User) -> None:

@@ -40,14 +40,12 @@ Row = dict[str, Any]
 
 
 class Clock:
-    """Stands still until it is told to move, or moves by ``tick`` whenever it is looked at."""
+    """Stands still until it is told to move."""
 
     def __init__(self, now: datetime) -> None:
         self.now = now
-        self.tick = timedelta()
 
     def __call__(self) -> datetime:
-        self.now += self.tick
         return self.now
 
 

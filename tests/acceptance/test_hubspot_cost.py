@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator
-from datetime import timedelta
 
 import pytest
 
@@ -18,9 +17,7 @@ CROWD = 1000
 
 @pytest.fixture
 def portal(sqlite: Database) -> Iterator[Portal]:
-    """An import takes its time: the clock moves a little whenever it is looked at."""
     with Stage(sqlite) as stage:
-        stage.clock.tick = timedelta(milliseconds=50)
         yield Portal(stage)
 
 

@@ -33,12 +33,8 @@ def test_a_hundred_hubspot_creations_are_spread_exactly_at_the_cost_of_three_cal
     check_sequence(rows)
     stage.check_owners(rows)
     assert (drained.events, drained.written) == (100, 100)
-    paths = [call.path for call in stage.hubspot.calls if "/objects/" in call.path]
-    assert [path.rsplit("/", 2)[1:] for path in paths] == [
-        ["batch", "read"],
-        ["batch", "read"],
-        ["batch", "update"],
-    ]
+    paths = [call.path for call in stage.hubspot.calls if "/contacts/batch/" in call.path]
+    assert [path.rsplit("/", 1)[1] for path in paths] == ["read", "read", "update"]
 
 
 def test_a_hundred_notifications_of_a_soap_client_are_acknowledged_and_spread_exactly(

@@ -153,6 +153,7 @@ def test_an_owner_who_appears_before_the_write_stays_and_the_turn_goes_back(crm:
 def test_a_user_whom_the_crm_calls_inactive_is_passed_over_in_the_same_decision(crm: Crm) -> None:
     stage = crm.stage
     pool = stage.team("ABC")
+    stage.work()  # the directory is read; B leaves between two readings
     crm.fire("B")
     ids = crm.new(6)
     crm.tell(ids)

@@ -1,6 +1,5 @@
 """Users work on their own clock: hours, days off and leave are judged where they live."""
 
-from dataclasses import replace
 from datetime import UTC, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
@@ -10,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from connector.engine import calendar
-from connector.model import Absence, Slot, User, WorkingHours
-from tests.builders import strict, user
+from connector.model import Absence, Availability, Slot, User, WorkingHours
+from tests.builders import user
 
 UTC_ZONE = ZoneInfo("UTC")
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -37,6 +36,11 @@ def working(*rows: WorkingHours, holidays: str | None = None) -> User:
     return user("B", working_hours=rows, holidays=holidays)
 
 
+def told(*rows: WorkingHours, holidays: str | None = None) -> User:
+    """The same when a CRM tells the hours."""
+    return user("B", reported={"hubspot": Availability(working_hours=rows)}, holidays=holidays)
+
+
 def leave(start: datetime, end: datetime, reason: str | None = "vacation") -> Absence:
     return Absence(id=f"{start}", starts_at=start, ends_at=end, reason=reason)
 
@@ -56,8 +60,9 @@ def off_during(someone: User, start: datetime, end: datetime, zone: ZoneInfo = U
     return calendar.off_work(someone, Slot(starts_at=start, ends_at=end), zone) is not None
 
 
-def absent(absences, now: datetime, zone: ZoneInfo = UTC_ZONE, buffer_hours: int = 0):
-    someone = user("B", absences=tuple(absences))
+def absent(absences, now: datetime, zone: ZoneInfo = UTC_ZONE, buffer_hours: int = 0, of_crm=()):
+    reported = {"hubspot": Availability(absences=tuple(of_crm))}
+    someone = user("B", absences=tuple(absences), reported=reported)
     return calendar.absence(someone, calendar.moment(now), zone, buffer_hours)
 
 
@@ -70,8 +75,7 @@ def absent(absences, now: datetime, zone: ZoneInfo = UTC_ZONE, buffer_hours: int
     ],
 )
 def test_a_user_lives_by_their_own_zone_else_the_pools_else_utc(of_user, of_pool, expected):
-    pool = replace(strict("A").pool, time_zone=of_pool)
-    assert calendar.zone(user("A", time_zone=of_user), pool) == ZoneInfo(expected)
+    assert calendar.zone(user("A", time_zone=of_user), of_pool) == ZoneInfo(expected)
 
 
 @pytest.mark.parametrize(
@@ -426,16 +430,17 @@ MOMENTS = st.builds(
     NEAR_CLOCK_CHANGES_AND_HOLIDAYS,
     st.integers(-600, 1440),
 )
+SOURCES = st.sampled_from([working, told])
 GERMAN = holidays.country_holidays("DE", years=range(2025, 2028))
 
 
-def works(someone: User, now: datetime, zone: ZoneInfo) -> bool:
+def works(rows: list[WorkingHours], has_holidays: bool, now: datetime, zone: ZoneInfo) -> bool:
     """The rule once more, in its plainest form: some shift of yesterday or today runs now."""
     clock = now.astimezone(zone).replace(tzinfo=None)
     for day in (clock.date() - DAY, clock.date()):
-        if someone.holidays and day in GERMAN:
+        if has_holidays and day in GERMAN:
             continue
-        for row in someone.working_hours:
+        for row in rows:
             end = day if row.end > row.start else day + DAY
             runs = datetime.combine(day, row.start) <= clock < datetime.combine(end, row.end)
             if runs and day.weekday() in row.days:
@@ -444,26 +449,37 @@ def works(someone: User, now: datetime, zone: ZoneInfo) -> bool:
 
 
 @quick
-@given(st.lists(ROWS, min_size=1, max_size=3), st.booleans(), ZONES, MOMENTS)
-def test_off_work_lasts_until_exactly_the_first_minute_of_work(rows, has_holidays, zone, now):
-    someone = working(*rows, holidays="DE" if has_holidays else None)
+@given(st.lists(ROWS, min_size=1, max_size=3), st.booleans(), ZONES, MOMENTS, SOURCES)
+def test_off_work_lasts_until_exactly_the_first_minute_of_work(
+    rows, has_holidays, zone, now, source
+):
+    someone = source(*rows, holidays="DE" if has_holidays else None)
     skip = calendar.off_work(someone, calendar.moment(now), zone)
-    assert (skip is None) is works(someone, now, zone)
+    assert (skip is None) is works(rows, has_holidays, now, zone)
     if skip is None:
         return
     scanned = min(skip.until or now + 4 * DAY, now + 4 * DAY)
     minutes = int((scanned - now) / MINUTE)
-    assert not any(works(someone, now + minute * MINUTE, zone) for minute in range(minutes))
-    assert skip.until is None or works(someone, skip.until, zone)
+    assert not any(
+        works(rows, has_holidays, now + minute * MINUTE, zone) for minute in range(minutes)
+    )
+    assert skip.until is None or works(rows, has_holidays, skip.until, zone)
 
 
 @quick
-@given(st.lists(ROWS, min_size=1, max_size=3), st.booleans(), ZONES, MOMENTS, st.integers(1, 3000))
+@given(
+    st.lists(ROWS, min_size=1, max_size=3),
+    st.booleans(),
+    ZONES,
+    MOMENTS,
+    st.integers(1, 3000),
+    SOURCES,
+)
 def test_a_meeting_fits_when_each_of_its_minutes_is_working_time(
-    rows, has_holidays, zone, start, length
+    rows, has_holidays, zone, start, length, source
 ):
-    someone = working(*rows, holidays="DE" if has_holidays else None)
-    fits = all(works(someone, start + minute * MINUTE, zone) for minute in range(length))
+    someone = source(*rows, holidays="DE" if has_holidays else None)
+    fits = all(works(rows, has_holidays, start + minute * MINUTE, zone) for minute in range(length))
     assert off_during(someone, start, start + length * MINUTE, zone) is not fits
 
 
@@ -471,20 +487,23 @@ def test_a_meeting_fits_when_each_of_its_minutes_is_working_time(
 @given(
     st.lists(st.tuples(st.integers(-300, 300), st.integers(1, 200)), min_size=1, max_size=5),
     st.integers(0, 2),
+    st.integers(0, 5),
 )
-def test_an_absence_lasts_until_exactly_the_first_minute_without_one(spans, buffer_hours):
+def test_an_absence_lasts_until_exactly_the_first_minute_without_one(spans, buffer_hours, of_crm):
     now = at("2026-10-15 12:00")
     absences = [
         leave(now + start * MINUTE, now + (start + length) * MINUTE) for start, length in spans
     ]
-    skip = absent(absences, now, buffer_hours=buffer_hours)
+    kinds = {"of_crm": absences[:of_crm], "buffer_hours": buffer_hours}
+    here = absences[of_crm:]
+    skip = absent(here, now, **kinds)
     if skip is None:
         return
     minute = now
     while minute < skip.until:
-        assert absent(absences, minute, buffer_hours=buffer_hours)
+        assert absent(here, minute, **kinds)
         minute += MINUTE
-    assert absent(absences, skip.until, buffer_hours=buffer_hours) is None
+    assert absent(here, skip.until, **kinds) is None
 
 
 @quick

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Any
 
 from connector.errors import CrmAgain, CrmError, CrmForbidden
-from connector.model import Related
+from connector.model import Availability, Presence, Related
 from connector.ports import (
     Capabilities,
     CrmRecord,
@@ -48,6 +49,8 @@ class MemoryCrm:
         self.fields_asked: set[str] = set()
         self.users: dict[str, CrmUser] = {}
         self.directory_reads = 0
+        self.people_errors: list[CrmError | None] = []
+        self.before_people: Callable[[], None] = lambda: None
         self.told: list[tuple[str, Verdict]] = []
         self.tell_errors: list[CrmError | None] = []
         self.closed: set[str] = set()  # object types without permission
@@ -90,9 +93,26 @@ class MemoryCrm:
         return {one: self.links[one] for one in ids if one in self.links}
 
     def people(self, owner_ids: Collection[str] | None = None) -> Mapping[str, CrmUser]:
+        self.before_people()
         self.directory_reads += 1
+        self._fail(self.people_errors, [])
         wanted = self.users if owner_ids is None else set(owner_ids) & self.users.keys()
-        return {one: self.users[one] for one in wanted}
+        return {one: self._person(one) for one in wanted}
+
+    def hire(self, *owner_ids: str) -> None:
+        """Let the directory list these people, of whom it can be asked from now on."""
+        self.capabilities = replace(self.capabilities, people=True)
+        for one in owner_ids:
+            self.users[one] = CrmUser(owner_id=one, name=one, availability=Availability())
+
+    def say(self, owner_id: str, *, away: bool = False, **of_availability: Any) -> None:
+        """``say("h-A", away=True)``: what the CRM tells of a person from now on."""
+        status = Presence.AWAY if away else Presence.AVAILABLE
+        told = Availability(status=status, **of_availability)
+        self.users[owner_id] = replace(self.users[owner_id], availability=told)
+
+    def person(self, owner_id: str) -> CrmUser | None:
+        return self.users.get(owner_id)
 
     def tell(self, callback_id: str, verdict: Verdict) -> None:
         if self.tell_errors and (error := self.tell_errors.pop(0)):
@@ -118,6 +138,10 @@ class MemoryCrm:
         for record_id in ids:
             if record_id in self.bad_ids:
                 raise self.bad_ids[record_id]
+
+    def _person(self, owner_id: str) -> CrmUser:
+        person = self.users[owner_id]
+        return replace(person, active=person.active and owner_id not in self.inactive)
 
     def _seen(self, record_id: str) -> CrmRecord:
         row = self.rows[record_id]

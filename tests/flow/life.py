@@ -9,12 +9,23 @@ from random import Random
 from typing import Any
 
 from connector.errors import BadInput, Conflict, NotFound
-from connector.model import Assignment, EventKind, Lead, Record, Slot, Strategy, User, WorkingHours
+from connector.model import (
+    Absence,
+    Assignment,
+    EventKind,
+    Lead,
+    Record,
+    Slot,
+    Strategy,
+    User,
+    WorkingHours,
+)
 from connector.store import users
 from tests.flow.conftest import Team
 from tests.flow.crm import Row
 
 PEOPLE = "ABCDE"
+OFFICE = (WorkingHours(days=(0, 1, 2, 3, 4), start=time(9), end=time(17)),)
 REFUSALS = (BadInput, Conflict, NotFound)  # what a person is told who asks for the impossible
 
 
@@ -29,6 +40,7 @@ class Life:
         one = team.pool("ABC", name="Sales", strategy=self._any(list(Strategy)))
         other = team.pool("CD", name="Other", none_available="fallback", fallback_pool_id=one)
         self.pools = [one, other]
+        team.crm.hire(*(f"h-{who}" for who in PEOPLE))
         self.steps: list[tuple[int, Callable[[], Any]]] = [
             (10, self.assign),
             (4, self.assign_batch),
@@ -39,6 +51,7 @@ class Life:
             (3, self.change_policies),
             (3, self.change_user),
             (3, self.go_away),
+            (3, self.go_away_in_the_crm),
             (2, self.come_back),
             (5, self.let_time_pass),
             (3, lambda: team.work()),
@@ -156,6 +169,17 @@ class Life:
     def go_away(self) -> None:
         who = self._person()
         self.absences.append((who, self.team.absent(who, hours=self.random.choice([1, 6, 30]))))
+
+    def go_away_in_the_crm(self) -> None:
+        ends_at = self.team.now + timedelta(hours=self.random.randint(-2, 8))
+        off = Absence(id=f"{ends_at}", starts_at=ends_at - timedelta(hours=3), ends_at=ends_at)
+        self.team.crm.say(
+            f"h-{self._person()}",
+            away=self.random.random() < 0.2,
+            absences=self._any([(), (off,)]),
+            time_zone=self._any([None, "Asia/Tokyo"]),
+            working_hours=self._any([(), OFFICE]),
+        )
 
     def come_back(self) -> None:
         if self.absences:

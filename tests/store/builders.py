@@ -153,6 +153,7 @@ def claim(
     names: Sequence[str] = ("hubspot", "salesforce"),
     lease_seconds: float = 60,
     limit: int = 100,
+    directories: Sequence[str] = (),
 ) -> lanes.Claim | None:
     return lanes.claim(
         session,
@@ -160,6 +161,7 @@ def claim(
         now=now,
         lease_seconds=lease_seconds,
         limits=dict.fromkeys(names, (limit, limit)),
+        directories=directories,
     )
 
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from connector.model import (
     Absence,
+    Availability,
     Board,
     Member,
     Policies,
@@ -41,6 +42,13 @@ hours = st.builds(
     end=st.times(),
 )
 absences = st.builds(Absence, id=words, starts_at=moments, ends_at=moments, reason=maybe_words)
+reports = st.builds(
+    Availability,
+    status=...,
+    time_zone=st.none() | st.just("Asia/Tokyo"),
+    working_hours=st.lists(hours, max_size=2).map(tuple),
+    absences=st.lists(absences, max_size=2).map(tuple),
+)
 standings = st.builds(
     Standing,
     **{
@@ -85,6 +93,7 @@ def users(user_id: str) -> st.SearchStrategy[User]:
         daily_quota=quotas,
         owners=st.dictionaries(words, words, max_size=3),
         refused_by=st.frozensets(words, max_size=3),
+        reported=st.dictionaries(words, reports, max_size=2),
     )
 
 
@@ -161,6 +170,7 @@ def test_equal_boards_give_equal_text(board: Board) -> None:
             user,
             owners=dict(reversed(user.owners.items())),
             refused_by=frozenset(sorted(user.refused_by, reverse=True)),
+            reported=dict(reversed(user.reported.items())),
         )
 
     members = tuple(replace(member, user=turned(member.user)) for member in board.pool.members)
@@ -182,6 +192,12 @@ def test_a_difference_tells_only_the_fields_that_changed() -> None:
     assert told["members"]["3"]["user_id"] == "C"
     assert (told["users"].keys(), told["users"]["B"]) == ({"B", "C"}, None)
     assert told["users"]["C"] == images.user(third.user)
+
+
+def test_the_image_of_a_user_from_before_crms_told_of_availability_is_read() -> None:
+    old = images.user(builders.user("a"))
+    del old["reported"]
+    assert images.user_of(old) == builders.user("a")
 
 
 def test_a_policy_has_the_name_it_has_outside_of_python() -> None:

@@ -234,3 +234,77 @@ def test_a_result_that_comes_too_late_is_rolled_back_whole(database: Database) -
         report()
     with database.read() as session:
         assert outbox.of_records(session, "hubspot", "contacts", ["1"])["1"].status == "ready"
+
+
+def test_a_directory_that_was_never_read_comes_before_events_and_writes(database: Database) -> None:
+    with database.write() as session:
+        inbox.add(session, "hubspot", events("a"), NOW)
+        want_owners(session, "1")
+        first = claim(session, directories=["hubspot"])
+        assert first is not None
+        assert (first.directory, first.inbox, first.outbox) == (True, [], [])
+        lanes.release(session, first, now=NOW)
+        second = claim(session, directories=["hubspot"])
+    assert second is not None
+    assert (second.directory, bool(second.inbox or second.outbox)) == (False, True)
+
+
+def test_only_named_directories_are_claimed(database: Database) -> None:
+    with database.write() as session:
+        assert claim(session) is None
+        taken = claim(session, directories=["salesforce"])
+        assert claim(session, directories=["salesforce"]) is None
+        assert claim(session, names=["salesforce"], directories=["hubspot"]) is None
+    assert taken is not None
+    assert (taken.connection, taken.directory) == ("salesforce", True)
+
+
+def test_a_directory_is_claimed_again_when_it_is_due(database: Database) -> None:
+    with database.write() as session:
+        taken = claim(session, directories=["hubspot"])
+        assert taken is not None
+        lanes.release(session, taken, now=NOW)
+        lanes.plan_directory(session, taken, NOW + seconds(300))
+        assert claim(session, NOW + seconds(299.9), directories=["hubspot"]) is None
+        again = claim(session, NOW + seconds(300), directories=["hubspot"])
+    assert again is not None
+    assert again.directory
+
+
+def test_a_directory_whose_reader_died_is_claimed_when_the_lease_is_over(
+    database: Database,
+) -> None:
+    with database.write() as session:
+        assert claim(session, directories=["hubspot"])
+        assert claim(session, NOW + seconds(59.9), directories=["hubspot"]) is None
+        again = claim(session, NOW + seconds(60), directories=["hubspot"])
+    assert again is not None
+    assert again.directory
+
+
+def test_a_directory_of_a_paused_lane_waits(database: Database) -> None:
+    with database.write() as session:
+        taken = claim(session, directories=["hubspot"])
+        assert taken is not None
+        lanes.plan_directory(session, taken, NOW)
+        lanes.pause(session, taken, until=NOW + seconds(30), reason="x", probe=True)
+        assert claim(session, NOW + seconds(29), directories=["hubspot"]) is None
+        again = claim(session, NOW + seconds(30), directories=["hubspot"])
+    assert again is not None
+    assert again.directory
+
+
+@pytest.mark.parametrize("when", ["while it is read", "after it was read"])
+def test_a_directory_that_was_asked_for_is_due_at_once(database: Database, when: str) -> None:
+    with database.write() as session:
+        taken = claim(session, directories=["hubspot"])
+        assert taken is not None
+        if when == "while it is read":
+            lanes.ask_for_directory(session, ["hubspot"])
+        lanes.release(session, taken, now=NOW)
+        lanes.plan_directory(session, taken, NOW + seconds(300))
+        if when == "after it was read":
+            lanes.ask_for_directory(session, ["hubspot"])
+        again = claim(session, directories=["hubspot"])
+    assert again is not None
+    assert again.directory

@@ -8,8 +8,9 @@ from datetime import time, timedelta
 import pytest
 
 from connector.errors import Conflict
-from connector.model import Absence, Presence, User, WorkingHours
-from connector.store import users
+from connector.model import Absence, Availability, Presence, User, WorkingHours
+from connector.store import availability, users
+from connector.store.availability import Told
 from connector.store.database import Database
 from tests.store.builders import NOW, put, user
 
@@ -107,6 +108,82 @@ def test_putting_a_user_again_forgets_a_refusal_when(
         found = users.get(session, "u1")
     assert found is not None
     assert found.refused_by == refused
+
+
+HUBSPOT = Availability(
+    status=Presence.AWAY,
+    time_zone="Europe/Berlin",
+    working_hours=(WorkingHours(days=(0, 4), start=time(22), end=time(0)),),
+    absences=(
+        Absence(id="x", starts_at=NOW, ends_at=NOW + timedelta(microseconds=1), reason=None),
+    ),
+)
+
+
+def told(owner_id: str, told: Availability | None = HUBSPOT, *, listed: bool = False) -> Told:
+    return Told(owner_id=owner_id, listed=listed, availability=told)
+
+
+def test_what_a_directory_tells_is_kept_by_user_and_connection(database: Database) -> None:
+    with database.write() as session:
+        put(session, user("u1", hubspot="1", salesforce="2"), user("u2", hubspot="3"))
+        news = {"u1": told("1"), "u2": told("3", Availability(), listed=True)}
+        availability.keep(session, "hubspot", news, NOW)
+        people = users.find(session, ["u1", "u2"])
+        assert availability.known(session, "hubspot") == news
+        assert availability.known(session, "salesforce") == {"u1": told("2", None, listed=True)}
+    assert (people["u1"].refused_by, people["u1"].reported) == ({"hubspot"}, {"hubspot": HUBSPOT})
+    assert (people["u2"].refused_by, people["u2"].reported) == (set(), {"hubspot": Availability()})
+
+
+def test_what_a_directory_tells_anew_replaces_what_it_told(database: Database) -> None:
+    with database.write() as session:
+        put(session, user("u1", hubspot="1"))
+        for news in (told("1"), told("1", Availability()), told("1", None, listed=True)):
+            availability.keep(session, "hubspot", {"u1": news}, NOW)
+            assert availability.known(session, "hubspot") == {"u1": news}
+
+
+def test_a_directory_tells_nothing_of_an_owner_id_that_changed_meanwhile(
+    database: Database,
+) -> None:
+    with database.write() as session:
+        put(session, user("u1", hubspot="new"), user("u2", hubspot="2"))
+        availability.keep(session, "hubspot", {"u1": told("old"), "u2": told("2")}, NOW)
+        people = users.find(session, ["u1", "u2"])
+    assert (people["u1"].refused_by, people["u1"].reported) == (set(), {})
+    assert (people["u2"].refused_by, people["u2"].reported) == ({"hubspot"}, {"hubspot": HUBSPOT})
+
+
+@pytest.mark.parametrize(("owner_id", "stays"), [("1", True), ("other", False), (None, False)])
+def test_what_a_directory_tells_stays_when_the_user_is_put_again_with_the_owner_id(
+    database: Database, owner_id: str | None, stays: bool
+) -> None:
+    owners = {"hubspot": owner_id} if owner_id else {}
+    with database.write() as session:
+        put(session, user("u1", hubspot="1", salesforce="2"), user("u2", hubspot="3"))
+        availability.keep(session, "hubspot", {"u1": told("1"), "u2": told("3")}, NOW)
+        availability.keep(session, "salesforce", {"u1": told("2", Availability())}, NOW)
+        put(session, user("u1", salesforce="2", **owners))
+        people = users.find(session, ["u1", "u2"])
+        put(session, user("u1", hubspot="1"))  # nothing comes back from before
+        again = users.get(session, "u1")
+    kept = {"hubspot"} if stays else set()
+    assert people["u1"].refused_by == kept | {"salesforce"}
+    assert set(people["u1"].reported) == kept | {"salesforce"}
+    assert people["u2"].reported == {"hubspot": HUBSPOT}
+    assert again is not None
+    assert set(again.reported) == kept
+
+
+def test_a_refusal_by_the_directory_is_taken_back_by_it(database: Database) -> None:
+    with database.write() as session:
+        put(session, user("u1", hubspot="1"))
+        users.refuse(session, "u1", "hubspot", unlisted=True)
+        before = users.find(session, ["u1"])["u1"]
+        availability.keep(session, "hubspot", {"u1": told("1", listed=True)}, NOW)
+        after = users.find(session, ["u1"])["u1"]
+    assert (before.refused_by, after.refused_by) == ({"hubspot"}, set())
 
 
 def test_more_users_than_one_statement_takes_are_found(database: Database) -> None:

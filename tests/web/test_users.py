@@ -1,6 +1,12 @@
 """Users over HTTP."""
 
+from datetime import UTC, datetime, time
+
 import pytest
+
+from connector import edits
+from connector.model import Absence, Availability, Presence, WorkingHours
+from connector.store.availability import Told
 
 ALICE = {
     "name": "Alice",
@@ -17,11 +23,12 @@ ALICE = {
     "owners": {"elsewhere": "5501"},
     "daily_quota": 20,
 }
+NOTHING_TOLD = {"reported": {}, "inactive_in": []}
 
 
 def test_put_makes_a_user_and_then_replaces_it(api) -> None:
     made = api.put("/round-robin/users/u1", ALICE)
-    assert (made.status_code, made.json) == (201, {"user_id": "u1", **ALICE})
+    assert (made.status_code, made.json) == (201, {"user_id": "u1", **ALICE, **NOTHING_TOLD})
     replaced = api.put("/round-robin/users/u1", {"name": "Alicia"})
     assert replaced.status_code == 200
     assert replaced.json == {
@@ -35,6 +42,7 @@ def test_put_makes_a_user_and_then_replaces_it(api) -> None:
         "holidays": None,
         "owners": {},
         "daily_quota": None,
+        **NOTHING_TOLD,
     }
     assert api.get("/round-robin/users/u1").json == replaced.json
 
@@ -46,7 +54,8 @@ def test_a_user_without_a_name_is_called_by_its_id(api) -> None:
 def test_patch_changes_only_what_is_given(api) -> None:
     api.put("/round-robin/users/u1", ALICE)
     changed = api.patch("/round-robin/users/u1", {"active": False, "time_zone": None})
-    assert changed.json == {"user_id": "u1", **ALICE, "active": False, "time_zone": None}
+    expected = ALICE | {"active": False, "time_zone": None}
+    assert changed.json == {"user_id": "u1", **expected, **NOTHING_TOLD}
     assert api.get("/round-robin/users/u1").json == changed.json
 
 
@@ -110,7 +119,8 @@ def test_what_makes_no_sense_is_refused_where_it_stands(api, method, field, valu
 def test_patch_sets_and_clears_what_may_be_empty(api) -> None:
     api.put("/round-robin/users/u1", ALICE)
     empty = {"email": None, "holidays": None, "daily_quota": None, "working_hours": []}
-    assert api.patch("/round-robin/users/u1", empty).json == {"user_id": "u1", **ALICE, **empty}
+    changed = api.patch("/round-robin/users/u1", empty)
+    assert changed.json == {"user_id": "u1", **ALICE, **empty, **NOTHING_TOLD}
 
 
 @pytest.mark.parametrize("zone", ["Mars/Base", "", "../etc/passwd", "europe/berlin ", 1])
@@ -142,3 +152,74 @@ def test_a_user_id_in_the_path_has_no_control_characters(api) -> None:
     refused = api.put("/round-robin/users/a%00b", {})
     assert refused.status_code == 422
     assert refused.json["errors"][0]["pointer"] == "/user_id"
+
+
+def report(world) -> dict:
+    """A CRM tells of its owner ABC; the answer's own words for that."""
+    absence = Absence(
+        id="x",
+        starts_at=datetime(2026, 10, 15, 13, tzinfo=UTC),
+        ends_at=datetime(2026, 10, 16, tzinfo=UTC),
+    )
+    availability = Availability(
+        status=Presence.AWAY,
+        time_zone="Asia/Tokyo",
+        working_hours=(WorkingHours(days=(0, 1), start=time(9), end=time(0)),),
+        absences=(absence,),
+    )
+    told = {"u1": Told(owner_id="ABC", listed=False, availability=availability)}
+    with world.database.write() as session:
+        edits.follow_directory(session, "knock", told, now=world.now)
+    return {
+        "reported": {
+            "knock": {
+                "status": "away",
+                "time_zone": "Asia/Tokyo",
+                "working_hours": [{"days": ["mon", "tue"], "start": "09:00", "end": "24:00"}],
+                "absences": [
+                    {"starts_at": "2026-10-15T13:00:00Z", "ends_at": "2026-10-16T00:00:00Z"}
+                ],
+            }
+        },
+        "inactive_in": ["knock"],
+    }
+
+
+def test_what_a_crm_tells_of_a_user_is_shown_beside_what_was_set(api, world) -> None:
+    mine = ALICE | {"owners": {"knock": "ABC"}}
+    api.put("/round-robin/users/u1", mine)
+    told = report(world)
+    assert api.get("/round-robin/users/u1").json == {"user_id": "u1", **mine, **told}
+    assert api.get("/round-robin/users").json == [{"user_id": "u1", **mine, **told}]
+
+
+def test_a_put_or_patch_leaves_what_a_crm_tells_and_answers_with_it(api, world) -> None:
+    api.put("/round-robin/users/u1", {"owners": {"knock": "ABC"}})
+    told = report(world)
+    for answer in (
+        api.put("/round-robin/users/u1", {"owners": {"knock": "ABC"}}),
+        api.patch("/round-robin/users/u1", {"daily_quota": 3}),
+    ):
+        assert {name: answer.json[name] for name in told} == told
+    other = api.patch("/round-robin/users/u1", {"owners": {"knock": "XYZ"}})
+    assert {name: other.json[name] for name in told} == NOTHING_TOLD
+
+
+@pytest.mark.parametrize("method", ["PUT", "PATCH"])
+@pytest.mark.parametrize("field", ["reported", "inactive_in"])
+def test_what_a_crm_tells_cannot_be_set(api, method, field) -> None:
+    api.put("/round-robin/users/u1", {})
+    refused = api(method, "/round-robin/users/u1", NOTHING_TOLD | {"name": "A"})
+    assert refused.status_code == 422
+    assert f"/{field}" in [error["pointer"] for error in refused.json["errors"]]
+
+
+def test_a_pool_shows_who_is_away_in_a_crm(api, world) -> None:
+    api.put("/round-robin/users/u1", {"owners": {"knock": "ABC"}})
+    pool_id = api.pool("u1", "u2")
+    report(world)
+    members = api.get(f"/round-robin/pools/{pool_id}").json["members"]
+    assert [member["unavailable"] for member in members] == [
+        {"reason": "away", "detail": "set to away in knock", "until": None},
+        None,
+    ]

@@ -6,7 +6,14 @@ board counts (takings, meetings) is no part of its images: the history tells tha
 
 from connector.store.images.boards import board_of, config, difference, patched, state
 from connector.store.images.moments import Image, moment, moment_of, slot, slot_of, times, times_of
-from connector.store.images.people import user, user_of
+from connector.store.images.people import (
+    absences,
+    absences_of,
+    hours,
+    hours_of,
+    user,
+    user_of,
+)
 from connector.store.images.turns import (
     given_back,
     given_back_of,
@@ -18,11 +25,15 @@ from connector.store.images.turns import (
 
 __all__ = [
     "Image",
+    "absences",
+    "absences_of",
     "board_of",
     "config",
     "difference",
     "given_back",
     "given_back_of",
+    "hours",
+    "hours_of",
     "moment",
     "moment_of",
     "patched",

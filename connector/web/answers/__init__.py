@@ -32,12 +32,13 @@ from connector.web.answers.pools import (
 )
 from connector.web.answers.responses import Health, answer, next_page, nothing
 from connector.web.answers.territories import Territories, Territory, Trialled
-from connector.web.answers.users import Absence, Absences, HoursShown, User, Users
+from connector.web.answers.users import Absence, Absences, Away, HoursShown, Reported, User, Users
 
 __all__ = [
     "Absence",
     "Absences",
     "Assigned",
+    "Away",
     "Batch",
     "BatchItem",
     "Check",
@@ -58,6 +59,7 @@ __all__ = [
     "Pools",
     "Preview",
     "Record",
+    "Reported",
     "Route",
     "Skipped",
     "Territories",

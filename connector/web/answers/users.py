@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from pydantic import BaseModel, RootModel
+from pydantic import BaseModel, Field, RootModel
 
 
 class HoursShown(BaseModel):
@@ -13,6 +13,22 @@ class HoursShown(BaseModel):
     days: list[str]
     start: str
     end: str
+
+
+class Away(BaseModel):
+    """Out of office from ``starts_at`` to before ``ends_at``."""
+
+    starts_at: datetime
+    ends_at: datetime
+
+
+class Reported(BaseModel):
+    """When a user can take leads, as a CRM tells it. Hours and zone count where none are set."""
+
+    status: str
+    time_zone: str | None
+    working_hours: list[HoursShown]
+    absences: list[Away]
 
 
 class User(BaseModel):
@@ -28,6 +44,10 @@ class User(BaseModel):
     holidays: str | None
     owners: dict[str, str]
     daily_quota: int | None
+    reported: dict[str, Reported] = Field(description="By connection; read from the CRM.")
+    inactive_in: list[str] = Field(
+        description="Connections whose CRM does not have the user own records."
+    )
 
 
 class Users(RootModel[list[User]]):

@@ -59,7 +59,8 @@ def put_user(path: schemas.UserPath, body: schemas.NewUser) -> Response:
     )
     with writing() as session:
         made = edits.put_user(session, user, now=current().clock(), actor=actor())
-    return answers.answer(presentation.user(user), 201 if made else 200)
+        kept = users.find(session, [user.id])[user.id]  # with what CRMs tell
+    return answers.answer(presentation.user(kept), 201 if made else 200)
 
 
 @api.patch("/users/<user_id>", responses={200: answers.User})

@@ -23,6 +23,8 @@ def user(found: model.User) -> answers.User:
         holidays=found.holidays,
         owners=dict(found.owners),
         daily_quota=found.daily_quota,
+        reported={name: _reported(found.reported[name]) for name in sorted(found.reported)},
+        inactive_in=sorted(found.refused_by),
     )
 
 
@@ -36,6 +38,17 @@ def absence(found: model.Absence) -> answers.Absence:
 def absences(found: Sequence[model.Absence]) -> answers.Absences:
     """Absences as answered."""
     return answers.Absences([absence(one) for one in found])
+
+
+def _reported(told: model.Availability) -> answers.Reported:
+    return answers.Reported(
+        status=told.status,
+        time_zone=told.time_zone,
+        working_hours=[_hours(row) for row in told.working_hours],
+        absences=[
+            answers.Away(starts_at=one.starts_at, ends_at=one.ends_at) for one in told.absences
+        ],
+    )
 
 
 def _hours(row: model.WorkingHours) -> answers.HoursShown:

@@ -265,8 +265,8 @@ def test_an_own_type_that_has_no_contacts_is_asked_once_an_hour(answers, crm, cl
 
     clock.now += 3600
     answers.say(200, {"results": [link("2", 20)]})
-    answers.say(200, {"results": []})
     answers.say(200, {"results": [{"id": "20", "properties": {}}]})
+    answers.say(200, {"results": []})
     assert crm.related("2-31337", ["2"]) == {"2": [contact("20")]}
 
 
@@ -287,6 +287,16 @@ def test_companies_that_are_closed_to_us_are_told(portal, crm):
 
     with pytest.raises(CrmForbidden, match=r"crm\.objects\.companies\.read"):
         crm.related("contacts", ["1"])
+
+
+def test_companies_that_are_closed_to_us_do_not_cost_the_person(portal, crm):
+    portal.link("leads", "contacts", link("1", 20))
+    portal.add("contacts", "20")
+    portal.link("contacts", "companies", link("20", 70))
+    refusal = {"category": "MISSING_SCOPES", "message": "no"}
+    portal.answers._replies.insert(0, ("objects/companies", lambda _: (403, refusal)))
+
+    assert crm.related("leads", ["1"]) == {"1": [contact("20")]}
 
 
 def test_associations_that_are_closed_to_us_are_told(answers, crm):

@@ -239,16 +239,31 @@ def test_the_consent_names_the_app_the_account_and_what_it_needs(settings):
 @pytest.mark.parametrize(
     ("routed", "own"),
     [
-        ("tickets", {"tickets"}),
-        ("deal", {"crm.objects.deals.read", "crm.objects.deals.write"}),
+        ("tickets", {"tickets", "crm.objects.contacts.read"}),
+        (
+            "deal",
+            {"crm.objects.deals.read", "crm.objects.deals.write", "crm.objects.contacts.read"},
+        ),
         ("0-47", {"crm.objects.contacts.read", "crm.objects.contacts.write"}),
-        ("2-3456789", {"crm.objects.custom.read", "crm.objects.custom.write"}),
+        (
+            "2-3456789",
+            {"crm.objects.custom.read", "crm.objects.custom.write", "crm.objects.contacts.read"},
+        ),
     ],
 )
-def test_each_object_type_asks_for_its_own_scopes(settings, routed, own):
+def test_each_object_type_asks_for_its_own_scopes_and_those_of_person_and_company(
+    settings, routed, own
+):
     needed = oauth.scopes(replace(settings, objects=(routed,), availability=False))
 
-    assert set(needed) == {"oauth", "crm.objects.owners.read"} | own
+    linked = {"crm.objects.companies.read"}
+    assert set(needed) == {"oauth", "crm.objects.owners.read"} | own | linked
+
+
+def test_companies_that_are_routed_need_no_other_records(settings):
+    needed = oauth.scopes(replace(settings, objects=("companies",), availability=False))
+
+    assert {name for name in needed if "contacts" in name} == set()
 
 
 @pytest.fixture

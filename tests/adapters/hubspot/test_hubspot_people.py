@@ -125,6 +125,20 @@ def test_all_pages_of_all_lists_are_read(answers, crm):
     assert len(answers.requests) == 3 + 2 + 3
 
 
+def test_one_active_person_is_known_from_the_list_in_memory(answers, crm):
+    portal(
+        answers,
+        owners=[person("5501", email="rae@example.test"), person("5502", type="QUEUE")],
+        archived=[person("5503", archived=True)],
+    )
+
+    assert crm.person("5501").email == "rae@example.test"
+    assert crm.person("5501").name == "rae@example.test"
+    assert len(answers.requests) == 1
+    assert crm.person("5502") is None
+    assert crm.person("5503") is None
+
+
 def test_the_same_reading_serves_the_owners_of_records(answers, crm):
     portal(answers)
     crm.people()

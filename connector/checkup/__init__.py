@@ -1,0 +1,1 @@
+"""What ``leadrota doctor`` looks at, as values; nothing is written to a CRM and nothing printed."""
