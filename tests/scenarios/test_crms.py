@@ -186,7 +186,7 @@ def test_a_field_that_is_set_before_the_lead_is_read_counts(crm: Crm) -> None:
     assert crm.users_of([record_id]) == ["B"]
 
 
-@plays("S94")
+@plays("S94", "S123")
 def test_a_user_whom_the_crm_refuses_is_passed_over_in_the_same_decision(crm: Crm) -> None:
     crm.stage.team("ABC")
     crm.stage.work()  # the directory is read; B leaves between two readings

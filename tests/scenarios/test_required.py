@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from tests.scenarios import test_crms, test_crowds  # noqa: F401 - they say what they play
+from tests.scenarios import (  # noqa: F401 - they say what they play
+    test_crms,
+    test_crowds,
+    test_portal,
+)
 from tests.scenarios.marks import PLAYED
 from tests.scenarios.required import LEFT_OUT, REQUIRED
 from tests.scenarios.test_scenarios import SCENARIOS
