@@ -46,15 +46,24 @@ def spread(watch: Watch) -> dict[str, Counter[str]]:
     return counts
 
 
-def record_calls(world: World) -> dict[str, tuple[int, int]]:
-    """Record reads and owner writes that each CRM was asked for."""
-    return {
-        "hubspot": (len(world.hubspot.calls_to("/batch/read")), len(_hubspot_writes(world))),
-        "salesforce": (
-            sum("FROM Lead" in call.query or "FROM+Lead" in call.query for call in _queries(world)),
-            len(_salesforce_writes(world)),
-        ),
-    }
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calls:
+    """What both CRMs were asked for together."""
+
+    reads: int  # of leads
+    writes: int  # of owners
+    look_ups: int  # of companies that leads belong to
+
+
+def calls(world: World) -> Calls:
+    """The calls for leads, in batches all of them."""
+    queries = sum("FROM Lead" in q.query or "FROM+Lead" in q.query for q in _queries(world))
+    return Calls(
+        reads=len(world.hubspot.calls_to("/contacts/batch/read")) + queries,
+        writes=len(_hubspot_writes(world)) + len(_salesforce_writes(world)),
+        look_ups=len(world.hubspot.calls_to("/associations/"))
+        + len(world.hubspot.calls_to("/companies/batch/read")),
+    )
 
 
 def first_writes(world: World) -> dict[str, float]:

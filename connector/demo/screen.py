@@ -18,7 +18,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 from rich.text import Text
 
-from connector.demo.checks import Check, first_writes, record_calls, spread
+from connector.demo.checks import Check, calls, first_writes, spread
 from connector.demo.watch import Row, Watch
 from connector.demo.world import PLANNED, World
 
@@ -100,8 +100,7 @@ def _summary(world: World, watch: Watch) -> Table:
     rows = list(watch.rows.values())
     made = {lead_id: lead.at for lead_id, lead in world.leads.items()}
     seconds = [at - made[lead_id] for lead_id, at in first_writes(world).items()]
-    calls = record_calls(world)
-    reads, writes = (sum(of[kind] for of in calls.values()) for kind in (0, 1))
+    made_calls = calls(world)
     table = Table(title="Leads", show_header=False, **LOOK)
     table.add_column(style="dim")
     table.add_column(justify="right")
@@ -110,7 +109,8 @@ def _summary(world: World, watch: Watch) -> Table:
     table.add_row("sticky (owner stayed)", str(sum(row["status"] == "kept" for row in rows)))
     table.add_row("held", str(sum(row["status"] == "held" for row in rows)))
     table.add_row("owners written", str(sum(row["write_back"] == "done" for row in rows)))
-    table.add_row("record reads and writes", f"{reads} + {writes}")
+    table.add_row("record reads and writes", f"{made_calls.reads} + {made_calls.writes}")
+    table.add_row("look-ups of companies", str(made_calls.look_ups))
     if len(seconds) > 1:
         table.add_row("seconds to owner, median", f"{median(seconds):.2f}")
         table.add_row("seconds to owner, p95", f"{quantiles(seconds, n=20)[-1]:.2f}")
