@@ -38,7 +38,7 @@ def sales(portal: Portal) -> list[Row]:
 
 
 def next_user(portal: Portal) -> str:
-    """Who gets a contact that nobody knows."""
+    """Whose turn it is, told by a contact that nobody knows."""
     portal.arrive("contacts", *portal.create("contacts"))
     return str(sales(portal)[-1]["assigned_user_id"])
 
@@ -54,7 +54,9 @@ def test_who_owns_the_contact_is_asked_before_who_owns_its_company(
     portal.stage.api.call("PATCH", f"/round-robin/pools/{pool}", {"sticky_steps": steps})
     (contact,) = portal.create("contacts", hubspot_owner_id=portal.owner("B"))
     portal.company(contact, owner=portal.owner("C"))
-    (lead,) = portal.create("leads")
+    (lead,), (other,) = portal.create("leads"), portal.create("contacts")
+    portal.company(other, owner=portal.owner("A"))
+    portal.sandbox.link("leads", lead, "contacts", other)
     portal.sandbox.link("leads", lead, "contacts", contact, primary=True)
     portal.arrive("leads", lead)
     (row,) = sales(portal)
