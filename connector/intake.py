@@ -64,6 +64,7 @@ def work(
     with database.write() as session:
         if not may_record(session):
             return None
+        plan.unreadable = unreadable
         for item in items:
             if refusal := unreadable.get(item.event.record_id):
                 inbox.kill(session, [item.id], str(refusal), now)

@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from connector.errors import CrmNever
 from connector.model import (
     Assignment,
     EventKind,
@@ -41,6 +42,7 @@ class Plan:
     inherited: list[Assignment] = field(default_factory=list)  # of merged records: user lives on
     taken_in: list[int] = field(default_factory=list)  # inbox ids
     ignored: dict[str, list[int]] = field(default_factory=dict)  # reason -> inbox ids
+    unreadable: Mapping[str, CrmNever] = field(default_factory=dict)  # record id -> the refusal
 
     def ignore(self, items: Sequence[InboxItem], reason: str) -> None:
         """Nothing follows from these events, for this reason."""

@@ -159,6 +159,15 @@ def _take_in(shop: Workshop, claim: Claim) -> Drained:
     if plan is None:
         log.warning("claim_lost", connection=claim.connection)
         return Drained()
+    for record_id, refusal in plan.unreadable.items():
+        log.warning(
+            "record_not_read",
+            connection=claim.connection,
+            object_type=claim.inbox[0].event.object_type,
+            record_id=record_id,
+            code=refusal.code,
+            crm_message=refusal.crm_message or refusal.message,
+        )
     log.info("events_taken_in", connection=claim.connection, events=len(claim.inbox))
     return Drained(events=len(claim.inbox))
 

@@ -301,8 +301,11 @@ def test_one_record_that_cannot_be_read_does_not_cost_the_others(team) -> None:
     team.crm.create("1", "2", "3")
     team.crm.bad_ids = {"2": CrmNever("malformed id")}
     team.tell("1", "2", "3")
-    team.work()
+    with capture_logs() as logged:
+        team.work()
     assert [row.record.id for row in team.history(pool)] == ["1", "3"]
+    (given_up,) = [one for one in logged if one["event"] == "record_not_read"]
+    assert (given_up["record_id"], given_up["crm_message"]) == ("2", "malformed id")
 
 
 def test_a_fault_of_our_own_puts_the_batch_off_and_does_not_stop_the_loop(team) -> None:
