@@ -1,5 +1,7 @@
 """From a CRM's event to a decision: what the record shows decides, not the event."""
 
+from structlog.testing import capture_logs
+
 from connector import dispatch
 from connector.errors import CrmAgain, CrmNever, CrmPaced, CrmUnreachable
 from connector.model import EventKind, Lead, Reason, Status, StickyStep, Territory, WriteBack
