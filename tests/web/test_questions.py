@@ -12,7 +12,7 @@ from connector.ports import CrmUser
 from connector.store import lanes
 from connector.store.tables import callbacks, inbox
 from connector.web.waiting import WaitingRoom
-from connector.worker import Workshop, work_off
+from connector.worker import Workshop, work_off, work_once
 
 
 class Workflow:
@@ -181,6 +181,20 @@ def test_a_pool_that_does_not_exist_lets_it_wait(workflow, api) -> None:
     workflow.work()
     ((_, verdict),) = workflow.crm.told
     assert (verdict.owner_id, verdict.pool) == ("HB", "EMEA")
+
+
+def test_a_crowd_of_leads_does_not_keep_a_workflow_waiting(workflow, client) -> None:
+    workflow.away("A", "B")
+    workflow.ask()
+    workflow.away("A", away=False)
+    workflow.shop.default_pool = "Sales"
+    for number in range(100, 1100):
+        workflow.crm.create(str(number))
+    ids = ",".join(map(str, range(100, 1100)))
+    assert client.post("/webhooks/knock", data=f"sesame:{ids}".encode()).status_code == 204
+    for _ in range(5):
+        work_once(workflow.shop)
+    assert len(workflow.crm.told) == 1
 
 
 def test_a_callback_that_fails_is_tried_again(workflow) -> None:
