@@ -16,7 +16,7 @@ from connector.store.lanes import Claim
 from connector.store.outbox import OutboxItem
 
 GAVE_UP = "gave_up"
-DIRECTORY_EVERY = timedelta(minutes=5)
+DIRECTORY_EVERY = timedelta(minutes=2)
 DIRECTORY_AGAIN = timedelta(minutes=1)
 
 

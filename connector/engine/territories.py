@@ -108,7 +108,9 @@ def _contains(found: Any, wanted: Any) -> bool:
 
 def _ordered(compare: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
     def holds(found: Any, wanted: Any) -> bool:
-        sides = _alike(found, wanted)
+        numbers = _number(found), _number(wanted)
+        # By their digits 50 would be more than 100; what is no number, such as a date, is text.
+        sides = _alike(found, wanted) if None in numbers else numbers
         return sides is not None and compare(*sides)
 
     return holds

@@ -136,20 +136,24 @@ def decisions_since(session: Session, since: datetime) -> dict[tuple[str, str], 
     return {(row.id, row.reason): row.number for row in found}
 
 
-def events_since(session: Session, since: datetime) -> dict[tuple[str, str], int]:
-    """How many of the newest events came since then, by (connection, outcome)."""
+def events_since(session: Session, since: datetime) -> dict[tuple[str, str, str], int]:
+    """How many of the newest events came since then, by (connection, outcome, reason).
+
+    The reason is the machine word for which an event is ignored; "" for every other outcome.
+    """
+    why = case((inbox.c.status == "ignored", func.coalesce(inbox.c.reason, "")), else_="")
     newest = (
-        select(inbox.c.connection, inbox.c.status, inbox.c.received_at)
+        select(inbox.c.connection, inbox.c.status, inbox.c.received_at, why.label("why"))
         .order_by(inbox.c.id.desc())
         .limit(NEWEST)
         .subquery()
     )
     rows = session.execute(
-        select(newest.c.connection, newest.c.status, func.count().label("number"))
+        select(newest.c.connection, newest.c.status, newest.c.why, func.count().label("number"))
         .where(newest.c.received_at >= since)
-        .group_by(newest.c.connection, newest.c.status)
+        .group_by(newest.c.connection, newest.c.status, newest.c.why)
     )
-    return {(row.connection, row.status): row.number for row in rows}
+    return {(row.connection, row.status, row.why): row.number for row in rows}
 
 
 def _backlogs(

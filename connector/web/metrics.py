@@ -114,7 +114,7 @@ def _of_connections(session: Session, now: datetime) -> list[Metric]:
         _gauge(
             "leadrota_recent_events",
             "Events of the last hour by what became of them, among the newest 1,000 of all.",
-            (*labels, "outcome"),
+            (*labels, "outcome", "reason"),
             list(lately.items()),
         ),
         *_backlog("leadrota_events", "Events", inbox, now),

@@ -6,7 +6,8 @@ a workflow waits for the answer, and then too what it asks is stored first.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from urllib.parse import quote, urlsplit
 
@@ -17,6 +18,7 @@ from werkzeug.exceptions import HTTPException
 
 from connector import questions
 from connector.errors import NotFound, StoreBehind, StoreUnavailable, WebhookRefused
+from connector.model import LeadEvent
 from connector.ports import Answer, Choice, Delivery, Question, Receiver
 from connector.store import inbox, pools
 from connector.store.database import Session
@@ -107,8 +109,20 @@ def _take_in(connection: str, receiver: Receiver, delivery: Delivery) -> Answer:
         return _answer(connection, received)
     with _storing() as session:
         new = inbox.add(session, connection, received.events, now)
-    log.info("webhook_stored", connection=connection, events=len(received.events), new=new)
+    log.info(
+        "webhook_stored",
+        connection=connection,
+        events=len(received.events),
+        new=new,
+        ignored=_reasons(received.events),
+    )
     return received.answer
+
+
+def _reasons(events: Iterable[LeadEvent]) -> str | None:
+    """Why events of a delivery mean nothing to us, with how many: "other_portal: 2"."""
+    counts = Counter(event.ignored for event in events if event.ignored)
+    return ", ".join(f"{reason}: {counts[reason]}" for reason in sorted(counts)) or None
 
 
 def _answer(connection: str, question: Question) -> Answer:

@@ -264,4 +264,5 @@ def test_a_foreign_portal_is_answered_2xx_and_a_bad_signature_401_and_told(
     shown = requests.get(
         f"{portal.stage.url}/metrics", headers={"Authorization": f"Bearer {TOKEN}"}, timeout=30
     ).text
-    assert 'leadrota_recent_events{connection="hubspot",outcome="ignored"} 1.0' in shown
+    labels = 'connection="hubspot",outcome="ignored",reason="other_portal"'
+    assert f"leadrota_recent_events{{{labels}}} 1.0" in shown

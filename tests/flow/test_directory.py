@@ -155,7 +155,7 @@ def test_it_is_read_every_five_minutes_and_counts_as_work_once(team) -> None:
     team.crm.hire("h-A")
     assert team.work().directories == 1
     assert team.work().directories == 0
-    team.later(minutes=5, seconds=-1)
+    team.later(minutes=2, seconds=-1)
     assert team.work().directories == 0
     team.later(seconds=1)
     assert team.work().directories == 1
@@ -281,7 +281,7 @@ def test_a_refusal_in_answer_to_a_write_lasts_whatever_the_directory_says(team) 
 
 @pytest.mark.parametrize(
     ("error", "minutes"),
-    [(CrmAgain("503"), 1), (CrmNever("400"), 5), (CrmForbidden("403"), 5)],
+    [(CrmAgain("503"), 1), (CrmNever("400"), 2), (CrmForbidden("403"), 2)],
     ids=lambda one: type(one).__name__ if isinstance(one, CrmError) else "",
 )
 def test_a_directory_that_cannot_be_read_holds_up_no_lead(team, error, minutes) -> None:

@@ -55,7 +55,13 @@ def user(session: Session, user_id: str) -> str:
 
 
 def events(
-    session: Session, connection: str, status: str, *, at: list[datetime], due: datetime = NOW
+    session: Session,
+    connection: str,
+    status: str,
+    *,
+    at: list[datetime],
+    due: datetime = NOW,
+    reason: str | None = None,
 ) -> None:
     """Store one event for each moment at which it was received."""
     rows = [
@@ -68,6 +74,7 @@ def events(
             "payload": {},
             "received_at": moment,
             "status": status,
+            "reason": reason,
             "due_at": due,
         }
         for moment in at

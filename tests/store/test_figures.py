@@ -61,15 +61,17 @@ def test_decisions_are_counted_by_pool_and_reason_from_the_moment_on(database: D
 def test_events_are_counted_by_connection_and_outcome(database: Database) -> None:
     with database.write() as session:
         rows.events(session, "hubspot", "done", at=ago(90, 60, 30))
-        rows.events(session, "hubspot", "ignored", at=ago(1))
+        rows.events(session, "hubspot", "ignored", at=ago(1), reason="own_echo")
+        rows.events(session, "hubspot", "ready", at=ago(1), reason="bad_answer")
         rows.events(session, "salesforce", "done", at=ago(1))
 
         found = figures.events_since(session, AN_HOUR_AGO)
 
     assert found == {
-        ("hubspot", "done"): 2,
-        ("hubspot", "ignored"): 1,
-        ("salesforce", "done"): 1,
+        ("hubspot", "done", ""): 2,
+        ("hubspot", "ignored", "own_echo"): 1,
+        ("hubspot", "ready", ""): 1,
+        ("salesforce", "done", ""): 1,
     }
 
 

@@ -65,7 +65,7 @@ def test_a_connection_tells_its_events_and_owner_writes(world, api) -> None:
 
     found = samples(api)
 
-    assert found["leadrota_recent_events", "hubspot", "ready"] == 2
+    assert found["leadrota_recent_events", "hubspot", "ready", ""] == 2
     assert found["leadrota_events_waiting", "hubspot"] == 2
     assert found["leadrota_events_due", "hubspot"] == 2
     assert found["leadrota_events_oldest_seconds", "hubspot"] == 240

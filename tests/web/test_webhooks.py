@@ -54,6 +54,14 @@ def test_an_event_that_says_nothing_new_is_not_worked_on(client, world) -> None:
     assert stored(world) == []
 
 
+def test_the_log_says_why_events_of_a_delivery_mean_nothing(client) -> None:
+    with capture_logs() as logged:
+        client.post("/webhooks/knock", data=b"sesame:x1,x2,3")
+        client.post("/webhooks/knock", data=b"sesame:4")
+    stored = [one["ignored"] for one in logged if one["event"] == "webhook_stored"]
+    assert stored == ["object_not_routed: 2", None]
+
+
 def test_a_wrong_signature_stores_nothing(client, world) -> None:
     refused = client.post("/webhooks/knock", data=b"wrong:1")
     assert refused.status_code == 401
