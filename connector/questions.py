@@ -98,6 +98,8 @@ def answer(session: Session, asked: Asked, verdict: Verdict | None, now: datetim
         return
     if verdict is None:
         callbacks.hand_over(session, asked.callback.id, now)
+        # Should somebody still be at it: decided twice, it has one outcome.
+        inbox.make_due(session, [asked.item.id] if asked.item else [], now)
     else:
         callbacks.answer(session, asked.callback.id, asdict(verdict))
 

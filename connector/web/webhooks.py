@@ -93,7 +93,7 @@ def _pools(connection: str, receiver: Receiver, delivery: Delivery) -> Answer:
     with reading() as session:
         found = pools.listed(session, None, MOST_POOLS)
     told = [
-        Choice(id=pool.id, name=pool.name, note=f"{pool.strategy}, {len(pool.members)} members")
+        Choice(id=pool.id, name=pool.name, note=f"{pool.strategy}, members: {len(pool.members)}")
         for pool in sorted(found, key=lambda pool: pool.name.casefold())
     ]
     choices = receiver.choices(delivery, told)

@@ -40,6 +40,7 @@ class MemoryCrm:
         self.lose_replies = 0
         self.bad_ids: Mapping[str, CrmError] = {}  # a batch with one of these fails as a whole
         self.before_write: Callable[[], None] = lambda: None
+        self.before_read: Callable[[], None] = lambda: None
         self.reads: list[list[str]] = []
         self.writes: list[list[OwnerWrite]] = []
         self.account: str | None = None
@@ -70,6 +71,7 @@ class MemoryCrm:
         self, object_type: str, ids: Sequence[str], *, fields: Collection[str] = ()
     ) -> Mapping[str, CrmRecord]:
         self.reads.append(list(ids))
+        self.before_read()
         self.fields_asked |= set(fields)
         self._check_permission(object_type)
         self._fail(self.read_errors, ids)

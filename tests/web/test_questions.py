@@ -7,12 +7,15 @@ import threading
 import pytest
 from sqlalchemy import select
 
+from connector import questions
 from connector.errors import CrmAgain, CrmNever, CrmPaced, CrmUnreachable
-from connector.ports import CrmUser
+from connector.model import EventKind, LeadEvent
+from connector.ports import CrmUser, Question
 from connector.store import lanes
 from connector.store.tables import callbacks, inbox
-from connector.web.waiting import WaitingRoom
+from connector.web.waiting import SEATS, WaitingRoom
 from connector.worker import Workshop, work_off, work_once
+from tests.web.knock import told
 
 
 class Workflow:
@@ -147,15 +150,49 @@ def test_a_pause_that_the_crm_asks_for_holds_for_the_worker_too(workflow) -> Non
     assert workflow.given() == ["A"]
 
 
-def test_a_question_whose_process_died_is_worked_by_another(workflow, world) -> None:
-    workflow.crm.read_errors = [RuntimeError("killed")]
+def test_a_fault_of_our_own_lets_it_wait_and_the_worker_goes_on(workflow) -> None:
+    workflow.crm.read_errors = [RuntimeError("a bug")]
     assert workflow.ask() is None
+    workflow.work()
+    assert workflow.given() == ["A"]
+    assert len(workflow.crm.told) == 1
+
+
+def test_a_question_whose_process_died_is_worked_by_another(workflow, world) -> None:
+    event = LeadEvent(
+        key="asked", kind=EventKind.CREATED, object_type="contacts", record_id="1", pool="Sales"
+    )
+    question = Question(event=event, callback_id="call-1", answer=told)
+    with world.database.write() as session:
+        questions.note(session, "knock", question, world.now)
     workflow.work()
     assert workflow.given() == []  # left alone for as long as it may be worked on
     world.later(seconds=15)
     workflow.work()
     assert workflow.given() == ["A"]
     assert len(workflow.crm.told) == 1
+
+
+def test_a_workflow_for_which_there_is_no_seat_waits_no_longer_than_it_must(workflow) -> None:
+    go_on = threading.Event()
+    waiting = threading.Semaphore(0)
+
+    def hang() -> None:
+        waiting.release()
+        go_on.wait(10)
+
+    workflow.crm.before_read = hang
+    askers = [threading.Thread(target=workflow.ask, args=(f"call-{n}",)) for n in range(SEATS)]
+    for asker in askers:
+        asker.start()
+    for _ in askers:
+        assert waiting.acquire(timeout=10)
+    assert workflow.ask("call-9", record="2") is None
+    go_on.set()
+    for asker in askers:
+        asker.join()
+    workflow.work()
+    assert "call-9" in [callback_id for callback_id, _ in workflow.crm.told]
 
 
 def test_a_record_that_does_not_exist_gets_no_owner(workflow) -> None:
@@ -238,7 +275,7 @@ def test_the_pools_are_listed_by_name_for_a_drop_down(api, client) -> None:
     api.pool("u1", "u2", name="alpha")
     answer = client.post("/webhooks/knock/options", data=b"sesame:")
     names = [line.split(" ", 1)[1] for line in answer.text.splitlines()]
-    assert names == ["alpha: strict, 2 members", "Zulu: strict, 1 members"]
+    assert names == ["alpha: strict, members: 2", "Zulu: strict, members: 1"]
 
 
 def test_the_pools_are_for_the_crm_alone(client) -> None:
