@@ -144,7 +144,7 @@ def _leave_to_worker(
     database: Database, item: InboxItem, connection: str, error: CrmError, now: datetime
 ) -> None:
     with database.write() as session:
-        inbox.make_due(session, [item.id], now)
-        if isinstance(error, CrmPaced):
+        if isinstance(error, CrmPaced):  # the lane first, as all who lock both
             until = now + timedelta(seconds=error.pause_seconds)
             lanes.rest(session, connection, until=until, reason=error.message)
+        inbox.make_due(session, [item.id], now)
