@@ -17,7 +17,7 @@ logs.configure(_settings.log_format)
 bind = f"{_settings.host}:{_settings.port}"
 worker_class = "gthread"
 workers = _settings.web_concurrency
-threads = 8
+threads = 24  # of which 16 may wait for a CRM, on behalf of a workflow
 
 # A platform kills a process 30 s after it asked it to stop.
 timeout = 25

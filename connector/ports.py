@@ -99,6 +99,7 @@ class CrmRecord:
     kind: LeadKind = LeadKind.LEAD
     slot: Slot | None = None  # when a meeting takes place
     survivor_id: str | None = None  # the id of the record that took this one over by a merge
+    merged_ids: tuple[str, ...] = ()  # of the records that it took over itself, as far as told
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

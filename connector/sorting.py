@@ -92,7 +92,7 @@ def sort(session: Session, items: Sequence[InboxItem], seen: Seen, plan: Plan) -
             _close_merged(merged, lead, None, plan)
             _sort_owned(lead, row, one.events, plan)
         else:
-            heir = _heir(merged, known) if row is None or _is_free(row) else None
+            heir = _heir(merged, known) if _may_inherit(row, one.events) else None
             _close_merged(merged, lead, heir, plan)
             if heir:
                 lead = replace(lead, heir=known[_user_id(heir)], heir_of=heir.record)
@@ -122,7 +122,7 @@ def _by_record(
         alive = found.survivor_id or found.id
         one = living.setdefault(alive, _Living(seen=found))
         one.events.append(item)
-        one.dead_ids |= {asked, *item.event.merged_ids} - {alive}
+        one.dead_ids |= {asked, *item.event.merged_ids, *found.merged_ids} - {alive}
     return living, gone
 
 
@@ -167,6 +167,13 @@ def _is_open(row: Assignment) -> bool:
 
 def _is_free(row: Assignment) -> bool:
     return row.status in (Status.HELD, Status.UNDONE)
+
+
+def _may_inherit(row: Assignment | None, events: Sequence[InboxItem]) -> bool:
+    """Does nobody have the record, and is that by nobody's wish?"""
+    if row and row.status is Status.UNDONE and row.actor:
+        return False
+    return (row is None or _is_free(row)) and not is_cleared(events)
 
 
 def _user_id(row: Assignment) -> str:

@@ -171,4 +171,5 @@ def _record(object_type: str, row: records.Row, active: frozenset[str]) -> CrmRe
         kind=objects.kind(object_type),
         slot=objects.slot(row.values) if object_type == "meetings" else None,
         survivor_id=row.survivor_id,
+        merged_ids=row.merged_ids,
     )

@@ -23,6 +23,11 @@ class Row:
     values: Mapping[str, str]  # properties that have a value
 
     @property
+    def merged_ids(self) -> tuple[str, ...]:
+        """The ids of the records that were merged into this one."""
+        return _merged(self.values)
+
+    @property
     def owner_id(self) -> str | None:
         """Missing, null and "" are all no owner."""
         return self.values.get("hubspot_owner_id")
@@ -58,7 +63,7 @@ def rows(answer: Mapping[str, Any], ids: Sequence[str]) -> tuple[list[Row], list
     merged = [
         _row(old, values, survivor_id=record_id)
         for record_id, values in found
-        for old in values.get("hs_merged_object_ids", "").split(";")
+        for old in _merged(values)
         if old in ids and old not in answered
     ]
     answered |= {row.asked_id for row in merged}
@@ -126,6 +131,11 @@ def _found(result: Any) -> tuple[str, dict[str, str]]:
 
 def _valued(items: Iterable[tuple[str, Any]]) -> Iterable[tuple[str, str]]:
     return ((name, str(value)) for name, value in items if value is not None and value != "")
+
+
+def _merged(values: Mapping[str, str]) -> tuple[str, ...]:
+    ids = values.get("hs_merged_object_ids", "").split(";")
+    return tuple(filter(None, map(str.strip, ids)))
 
 
 def _row(asked_id: str, values: Mapping[str, str], *, survivor_id: str | None = None) -> Row:

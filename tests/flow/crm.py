@@ -25,6 +25,7 @@ class Row:
     owner_id: str | None = None
     attributes: Mapping[str, str] = field(default_factory=dict)
     survivor_id: str | None = None
+    merged_ids: tuple[str, ...] = ()
 
 
 class MemoryCrm:
@@ -154,6 +155,7 @@ class MemoryCrm:
             email=row.attributes.get("email"),
             attributes=row.attributes,
             survivor_id=row.survivor_id,
+            merged_ids=row.merged_ids,
         )
 
     def _write(self, write: OwnerWrite) -> Outcome:

@@ -170,6 +170,40 @@ def test_an_event_of_an_old_id_is_worked_under_the_survivor_and_its_user_stays(t
     assert team.crm.owners()["9"] == "h-A"
 
 
+@pytest.mark.parametrize("kind", [EventKind.CREATED, EventKind.CHANGED])
+def test_a_survivor_that_is_seen_before_its_merge_is_told_has_its_user_too(team, kind) -> None:
+    pool = team.pool("ABC")
+    team.crm.create("1")
+    team.tell("1")
+    team.work()
+    team.crm.rows.pop("1")
+    team.crm.create("9")
+    team.crm.rows["9"].merged_ids = ("1", "2")
+    team.tell("9", kind=kind)
+    team.work()
+    team.tell("9", kind=MERGED, merged=["1", "2"])
+    team.work()
+    assert team.given(pool) == "AA"
+    assert team.crm.owners() == {"9": "h-A"}
+
+
+def test_a_survivor_that_somebody_freed_here_or_in_the_crm_is_routed(team) -> None:
+    pool = team.pool("ABC")
+    team.crm.create("1")
+    team.tell("1")
+    team.work()
+    team.crm.create("9")
+    team.crm.rows["9"].merged_ids = ("1",)
+    team.tell("9", kind=EventKind.OWNER_CHANGED, owner="")
+    team.work()
+    assert team.given(pool) == "AB"
+    team.undo(team.history(pool)[-1])
+    team.crm.rows["9"].owner_id = None
+    team.tell("9", kind=EventKind.CHANGED)
+    team.work()
+    assert team.given(pool) == "AB-B"
+
+
 def test_the_deletion_that_comes_before_its_merge_does_not_cost_the_user(team) -> None:
     pool = team.pool("ABC")
     decide_only(team, "1")

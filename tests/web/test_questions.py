@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from queue import SimpleQueue
 
 import pytest
 from sqlalchemy import select
@@ -13,7 +14,7 @@ from connector.model import EventKind, LeadEvent
 from connector.ports import CrmUser, Question
 from connector.store import lanes
 from connector.store.tables import callbacks, inbox
-from connector.web.waiting import SEATS, WaitingRoom
+from connector.web.waiting import PLACES, SEATS, WaitingRoom
 from connector.worker import Workshop, work_off, work_once
 from tests.web.knock import told
 
@@ -173,26 +174,26 @@ def test_a_question_whose_process_died_is_worked_by_another(workflow, world) -> 
     assert len(workflow.crm.told) == 1
 
 
-def test_a_workflow_for_which_there_is_no_seat_waits_no_longer_than_it_must(workflow) -> None:
-    go_on = threading.Event()
-    waiting = threading.Semaphore(0)
+def test_a_workflow_for_which_there_is_no_place_waits_no_longer_than_it_must(workflow) -> None:
+    go_on, waiting = threading.Event(), threading.Semaphore(0)
 
     def hang() -> None:
         waiting.release()
         go_on.wait(10)
 
     workflow.crm.before_read = hang
-    askers = [threading.Thread(target=workflow.ask, args=(f"call-{n}",)) for n in range(SEATS)]
+    askers = [threading.Thread(target=workflow.ask, args=(f"call-{n}",)) for n in range(PLACES)]
     for asker in askers:
         asker.start()
-    for _ in askers:
+    for _ in range(SEATS):
         assert waiting.acquire(timeout=10)
-    assert workflow.ask("call-9", record="2") is None
+    while workflow.ask("call-99", record="2"):
+        pass  # the last of them has not sat down yet
     go_on.set()
     for asker in askers:
         asker.join()
     workflow.work()
-    assert "call-9" in [callback_id for callback_id, _ in workflow.crm.told]
+    assert "call-99" in [callback_id for callback_id, _ in workflow.crm.told]
 
 
 def test_a_record_that_does_not_exist_gets_no_owner(workflow) -> None:
@@ -299,6 +300,38 @@ def test_whoever_waits_too_long_goes_and_the_work_goes_on() -> None:
 
 
 def test_a_full_room_lets_nobody_wait() -> None:
+    room = WaitingRoom(places=1, seats=1, patience_seconds=10)
+    inside, go_on = threading.Event(), threading.Event()
+
+    def work() -> str:
+        inside.set()
+        go_on.wait(10)
+        return "done"
+
+    first = threading.Thread(target=room.ask, args=(work,))
+    first.start()
+    assert inside.wait(10)
+    assert room.ask(lambda: "never asked") is None
+    go_on.set()
+    first.join()
+    assert room.ask(lambda: "asked") == "asked"
+
+
+def test_more_requests_than_seats_are_served_one_after_the_other() -> None:
+    room = WaitingRoom(places=20, seats=2, patience_seconds=10)
+    answers: SimpleQueue[int | None] = SimpleQueue()
+    askers = [
+        threading.Thread(target=lambda number=number: answers.put(room.ask(lambda: number)))
+        for number in range(20)
+    ]
+    for asker in askers:
+        asker.start()
+    for asker in askers:
+        asker.join()
+    assert sorted(answers.get() for _ in askers) == list(range(20))
+
+
+def test_whoever_finds_no_seat_in_time_goes() -> None:
     room, go_on = WaitingRoom(seats=1, patience_seconds=0.05), threading.Event()
     assert room.ask(lambda: go_on.wait(10) and None) is None
     assert room.ask(lambda: "never asked") is None

@@ -260,6 +260,15 @@ def test_a_merged_record_names_its_survivor(answers, crm, results, errors):
     assert {asked: row.survivor_id for asked, row in read.items()} == {"1": "9"}
 
 
+@pytest.mark.parametrize(
+    ("told", "ids"), [("3;1", ("3", "1")), (" 3 ; ", ("3",)), ("", ()), (None, ())]
+)
+def test_a_survivor_tells_which_records_it_took_over(answers, crm, told, ids):
+    answers.say(200, {"results": [record("9", hs_merged_object_ids=told)]})
+
+    assert crm.read_records("contacts", ["9"])["9"].merged_ids == ids
+
+
 def test_a_merged_record_and_its_survivor_may_be_asked_together(answers, crm):
     answers.say(207, {"results": [record("9", hs_merged_object_ids="1")], "errors": [missing("1")]})
 
