@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import structlog
 
-from connector.errors import CrmForbidden, CrmNever
+from connector.errors import CrmAgain, CrmForbidden, CrmNever
 from connector.model import EventKind, Lead, Status, StickyPolicy, StickyStep, WriteBack
 from connector.ports import Crm
 from connector.routing import Routing
@@ -18,6 +18,8 @@ from connector.store.inbox import InboxItem
 
 _STEPS = {StickyStep.PERSON, StickyStep.COMPANY}
 
+ENOUGH_TRIES = 4  # some ten seconds; leads do not wait longer for stickiness
+
 log = structlog.get_logger()
 
 
@@ -27,7 +29,8 @@ def look_up(
     """What was seen, with what the CRM links to the leads that may come to be decided.
 
     Nothing is asked for a lead that has its owner, nor for a pool that has no use for it. A CRM
-    that does not let us look costs stickiness, not the lead. Raises any other ``CrmError``.
+    that does not let us look, or fails at it again and again, costs stickiness, not the lead.
+    Raises any other ``CrmError``.
     """
     if not crm.capabilities.related:
         return seen
@@ -37,7 +40,10 @@ def look_up(
         return seen
     try:
         return replace(seen, related=crm.related(seen.object_type, ids))
-    except (CrmForbidden, CrmNever) as refusal:
+    except (CrmForbidden, CrmNever, CrmAgain) as refusal:
+        tries = max(item.attempts for item in items)
+        if isinstance(refusal, CrmAgain) and tries < ENOUGH_TRIES:
+            raise
         log.warning(
             "company_not_looked_up",
             connection=seen.connection,

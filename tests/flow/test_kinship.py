@@ -142,6 +142,17 @@ def test_a_look_that_fails_for_the_moment_is_made_again(team) -> None:
     assert team.given(pool) == "B"
 
 
+def test_a_look_that_fails_again_and_again_costs_stickiness_not_the_lead(team) -> None:
+    pool = team.pool("AB")
+    team.crm.link_errors = [CrmAgain("502")] * 100
+    told(team, "1")
+    for _ in range(10):
+        team.later(seconds=2)
+        team.work()
+    assert team.given(pool) == "A"
+    assert team.crm.owners() == {"1": "h-A"}
+
+
 def test_a_lead_that_waits_goes_to_the_owner_of_the_company_it_is_linked_to(team) -> None:
     pool = team.pool("A")
     team.put_user("X")
