@@ -75,6 +75,9 @@ SECRETS = frozenset(
 # A database URL holds a password, but names a plain SQLite file just as often.
 FROM_FILE = SECRETS | {"DATABASE_URL"}
 
+PREFIXES = ("LEADROTA_", "HUBSPOT_", "SALESFORCE_")
+NEAR = 0.7  # how alike two names are, from 0 to 1, so that one may be meant by the other
+
 KNOWN = frozenset(ALL) | {f"{name}_FILE" for name in FROM_FILE}
 
 
@@ -84,6 +87,17 @@ def unknown(given: Iterable[str], prefixes: tuple[str, ...]) -> list[str]:
 
 
 def hint(name: str, known: Iterable[str]) -> str:
-    """A sentence that tells the nearest known name, with a leading blank; empty if none is near."""
-    near = get_close_matches(name, sorted(known), n=1)
-    return f" Did you mean {near[0]}?" if near else ""
+    """A sentence that tells the nearest known name, with a leading blank; empty if none is near.
+
+    What follows the prefix is compared, since a common prefix alone makes no two names alike.
+    """
+    prefix, rest = _parted(name)
+    # Names without a prefix count too: DATABASE_URL is near to LEADROTA_DATABASE_URL.
+    kin = {_parted(one)[1]: one for one in sorted(known) if _parted(one)[0] in (prefix, "")}
+    near = get_close_matches(rest, kin, n=1, cutoff=NEAR)
+    return f" Did you mean {kin[near[0]]}?" if near else ""
+
+
+def _parted(name: str) -> tuple[str, str]:
+    prefix = next((one for one in PREFIXES if name.upper().startswith(one)), "")
+    return prefix, name[len(prefix) :]

@@ -50,10 +50,11 @@ def load(env: Mapping[str, str] | None = None) -> Settings:
     sources = Sources(env, read_toml(env, unread))
     sources.problems += unread
     settings = _read(sources)
-    _judge_names(sources)
+    strangers = _judge_names(sources)
     if sources.problems:
-        raise BadSettings("\n".join(dict.fromkeys(sources.problems)))
-    return replace(settings, warnings=tuple(sources.warnings))
+        # A misspelt name is often why another setting is missing.
+        raise BadSettings("\n".join(dict.fromkeys([*sources.problems, *strangers])))
+    return replace(settings, warnings=(*sources.warnings, *strangers))
 
 
 def _read(sources: Sources) -> Settings:
@@ -126,17 +127,19 @@ def _judge_database(sources: Sources, url: str) -> None:
     )
 
 
-def _judge_names(sources: Sources) -> None:
+def _judge_names(sources: Sources) -> list[str]:
+    """Add names that stop the start to the problems; return what to say of those that do not."""
     given = [name for name in sources.env if name not in sources.referenced]
     for name in names.unknown(given, ("LEADROTA_",)):
         near = names.hint(name, names.KNOWN)
         sources.problems.append(f"{name} is no setting; correct or unset it.{near}")
-    for name in names.unknown(given, ("HUBSPOT_", "SALESFORCE_")):
-        near = names.hint(name, names.KNOWN)
-        sources.warnings.append(f"{name} is no setting and has no effect.{near}")
     in_file = {name.lower() for name in (*names.GENERAL, *names.HUBSPOT, *names.SALESFORCE)}
     for key in sorted(sources.table.keys() - in_file - {"connections"}):
         near = names.hint(key, in_file)
         sources.problems.append(
             f"{key} in the TOML file is no setting; correct or remove it.{near}"
         )
+    return [
+        f"{name} is no setting and has no effect.{names.hint(name, names.KNOWN)}"
+        for name in names.unknown(given, ("HUBSPOT_", "SALESFORCE_"))
+    ]

@@ -92,18 +92,27 @@ def read_toml(env: Mapping[str, str], problems: list[str]) -> dict[str, Any]:
     path = Path(named or DEFAULT_FILE)
     if not named and not path.is_file():
         return {}
+    raw = b""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        raw = path.read_bytes()
+        return tomllib.loads(raw.decode("utf-8"))
     except OSError as error:
         problems.append(
             f"The settings file {path} cannot be read ({error.strerror}); "
             "correct LEADROTA_CONFIG or the file's permissions."
         )
     except ValueError as error:  # a broken line may hold a secret: only its place is repeated
-        place = re.search(r"at line \d+, column \d+", str(error))
-        where = f" {place[0]}" if place else ""
-        problems.append(f"The settings file {path} is not valid TOML{where}; correct it.")
+        where = _place(error, raw)
+        problems.append(f"The settings file {path} is not valid TOML at {where}; correct it.")
     return {}
+
+
+def _place(error: ValueError, raw: bytes) -> str:
+    if isinstance(error, UnicodeDecodeError):
+        number = raw[: error.start].count(b"\n") + 1
+        return f"line {number} (no UTF-8)"
+    told = re.search(r"line \d+, column \d+", str(error))
+    return told[0] if told else f"its end, line {len(raw.splitlines())}"
 
 
 def is_set(table: Mapping[str, Any], key: str) -> bool:

@@ -65,7 +65,8 @@ class NotFound(BadInput):
 def unknown_pool(pool_id: str) -> NotFound:
     """There is no pool of this id."""
     return NotFound(
-        f"There is no pool with the id {pool_id!r}. GET /round-robin/pools lists them.",
+        f"There is no pool with the id {pool_id!r}. Give the pool's id; GET /round-robin/pools "
+        "lists them.",
         code="pool_not_found",
     )
 

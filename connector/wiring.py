@@ -122,7 +122,12 @@ def workshop(settings: Settings, *, clock: Clock | None = None) -> Iterator[work
 
 
 def visitor(connection: Connection, store: Database, settings: Settings, clock: Clock) -> Crm:
-    """The outbound half for a look at a connection, even while it rests."""
+    """The outbound half for a look at a connection, even while it rests.
+
+    It knows no account by the settings, so that it asks the CRM for it.
+    """
+    if connection.kind == "hubspot":
+        connection = replace(connection, portal_id=None)
     return _crm(connection, store, settings, clock, heeds_pauses=False)
 
 
@@ -205,10 +210,12 @@ def _announce(settings: Settings, host: str, port: int) -> None:
             "set or `leadrota token create` made one"
         )
     if pool is None:
-        log.warning(
-            "There is no default pool: leads that no territory claims are held until there is one",
-            setting=settings.default_pool,
+        missing = (
+            f"There is no pool {settings.default_pool!r}, which LEADROTA_DEFAULT_POOL names"
+            if settings.default_pool
+            else "No default pool is set"
         )
+        log.warning(f"{missing}: leads that no territory claims are held until there is one")
 
 
 def work(settings: Settings) -> int:

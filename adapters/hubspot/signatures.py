@@ -125,7 +125,13 @@ def _check_v2(delivery: Delivery, *, secret: bytes, public_url: str) -> None:
 def _check_key(given: str | None, key: bytes | None) -> None:
     if key is None and given is None:
         raise _unsigned("missing_signature", "The delivery carries no signature of HubSpot's.")
-    if key is None or given is None or not hmac.compare_digest(_bytes(given), key):
+    if key is None:
+        raise _unsigned(
+            "bad_key",
+            "X-Leadrota-Key came, but no key is set here: set HUBSPOT_WEBHOOK_KEY (webhook_key in "
+            "a table of the TOML file).",
+        )
+    if given is None or not hmac.compare_digest(_bytes(given), key):
         raise _unsigned(
             "bad_key",
             "Without a signature the header X-Leadrota-Key must hold the key that is set here.",

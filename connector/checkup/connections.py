@@ -21,7 +21,7 @@ from connector.errors import (
 )
 from connector.model import User
 from connector.ports import Crm
-from connector.store import figures, users
+from connector.store import figures, inbox, users
 from connector.store.database import Database, Session
 from connector.store.figures import Rest
 
@@ -39,6 +39,7 @@ class Subject:
     name: str
     objects: tuple[str, ...]  # object types that are routed
     open: Callable[[], Crm]
+    account: str | None = None  # as set; None when that is left to the CRM
     proof: str | None  # what proves that a webhook is the CRM's; None: nothing does
     # A sentence's rest where the CRM gives each record some owner and none counts as unowned.
     keeps_all: str | None = None
@@ -51,6 +52,7 @@ class _Here:
     rest: Rest | None
     owners: Mapping[str, User]  # active users of ours by their owner id there
     without_owner: Sequence[User]  # active members of pools
+    newest_at: datetime | None  # when the last event came
 
 
 def examine(database: Database, subject: Subject, *, clock: Clock) -> list[Finding]:
@@ -59,13 +61,17 @@ def examine(database: Database, subject: Subject, *, clock: Clock) -> list[Findi
     try:
         with database.read() as session:
             here = _here(session, subject.name, clock())
+        found.append(_of_events(subject.name, here.newest_at))
         found += _of_rest(subject.name, here.rest)
+        is_open = True  # a CRM that asked for a pause has told of its limits before
         if here.rest is None or here.rest.is_probed:
             with closing(subject.open()) as crm:
-                found += _asked(subject, crm, here, clock)
+                asked, is_open = _asked(subject, crm, here, clock)
+            found += asked
         found += people.without_owner(subject.name, here.without_owner)
-        with database.read() as session:
-            found += _of_limits(session, subject.name)
+        if is_open:
+            with database.read() as session:
+                found += _of_limits(session, subject.name)
     except LeadRotaError as error:
         found.append(Finding(level=Level.LOSES_LEADS, about=subject.name, text=error.message))
     return found
@@ -111,6 +117,19 @@ def _here(session: Session, connection: str, now: datetime) -> _Here:
             if user.active and connection in user.owners
         },
         without_owner=[user for user in members.values() if connection not in user.owners],
+        newest_at=inbox.newest_at(session, connection),
+    )
+
+
+def _of_events(connection: str, newest_at: datetime | None) -> Finding:
+    if newest_at:
+        return ok(connection, f"The last event came at {newest_at:%Y-%m-%d %H:%M} UTC.")
+    return Finding(
+        level=Level.NOTE,
+        about=connection,
+        text="No event has come yet.",
+        what_to_do="Make a record in the CRM. If nothing comes, look at the address that it calls, "
+        "and whether its subscription, workflow or flow is active.",
     )
 
 
@@ -125,15 +144,15 @@ def _of_rest(connection: str, rest: Rest | None) -> Iterator[Finding]:
         )
 
 
-def _asked(subject: Subject, crm: Crm, here: _Here, clock: Clock) -> list[Finding]:
-    """Make the calls one by one; what hinders all of them ends it."""
+def _asked(subject: Subject, crm: Crm, here: _Here, clock: Clock) -> tuple[list[Finding], bool]:
+    """Make the calls one by one; what hinders all of them ends it. Also: does the CRM let us in?"""
     found: list[Finding] = []
+    is_open = True
     readable: list[str] = []
     began = clock()
 
     def account() -> list[Finding]:
-        account_id = crm.account_id()
-        return [ok(subject.name, f"It is the account {account_id}.")] if account_id else []
+        return list(_of_account(subject, crm.account_id()))
 
     def records(object_type: str) -> list[Finding]:
         sample = crm.unowned(object_type, began - SAMPLE_DAYS)[:1]
@@ -168,11 +187,26 @@ def _asked(subject: Subject, crm: Crm, here: _Here, clock: Clock) -> list[Findin
         except CrmError as error:
             found.append(_refused(subject.name, what, error))
             if not isinstance(error, CrmForbidden | CrmNever):
+                is_open = isinstance(error, CrmPaced)
                 break
     if readable:
         text = f"The token is valid; records can be read: {', '.join(readable)}."
         found.insert(0, ok(subject.name, text))
-    return found
+    return found, is_open
+
+
+def _of_account(subject: Subject, account_id: str | None) -> Iterator[Finding]:
+    if account_id and subject.account and account_id != subject.account:
+        yield Finding(
+            level=Level.LOSES_LEADS,
+            about=subject.name,
+            text=f"The token is of the account {account_id}, but HUBSPOT_PORTAL_ID says "
+            f"{subject.account}: every event is ignored.",
+            what_to_do="Correct HUBSPOT_PORTAL_ID (portal_id in a table), or set the token of that "
+            "account.",
+        )
+    elif account_id:
+        yield ok(subject.name, f"It is the account {account_id}.")
 
 
 def _refused(connection: str, what: str, error: CrmError) -> Finding:

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from connector.checkup.findings import Finding, Level, counted, listed
+from connector.checkup.findings import Finding, Level, counted, listed, ok
 from connector.errors import LeadRotaError
-from connector.model import Pool
+from connector.model import Pool, Territory
 from connector.store import access, figures, pools, schema, territories
 from connector.store.database import Database, Session
+from connector.store.figures import PoolFigures
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +39,7 @@ def of_installation(session: Session, installed: Installed, *, now: datetime) ->
     """Pools, tokens of the API, and what waits or was given up on."""
     in_use = pools_in_use(session)
     yield _of_default_pool(session, installed, in_use)
+    yield from _of_names(in_use)
     yield from _of_empty_pools(in_use)
     yield _of_tokens(session, installed)
     yield from _of_held(session)
@@ -64,12 +66,16 @@ def _of_default_pool(session: Session, installed: Installed, in_use: list[Pool])
         return Finding(
             level=Level.OK, about="pools", text=f"{pool.name} is the default of {len(in_use)}."
         )
-    needs_one = bool(installed.connections) and (name or not territories.listed(session))
     text = (
         f"There is no pool {name!r}, which is set as the default."
         if name
         else ("No default pool is set.")
     )
+    rules = territories.listed(session)
+    catch_all = next((one for one in rules if not one.when and not one.is_closed), None)
+    if catch_all:
+        return _of_catch_all(catch_all, text if name else None)
+    needs_one = bool(installed.connections) and (name or not rules)
     return Finding(
         level=Level.LOSES_LEADS if needs_one else Level.WARNING,
         about="pools",
@@ -77,6 +83,35 @@ def _of_default_pool(session: Session, installed: Installed, in_use: list[Pool])
         what_to_do="Set LEADROTA_DEFAULT_POOL to the name or id of a pool that is there"
         + (f": {listed(pool.name for pool in in_use)}." if in_use else "; there is none yet."),
     )
+
+
+def _of_catch_all(rule: Territory, wrong_name: str | None) -> Finding:
+    """No default pool is needed where a territory takes every lead."""
+    text = f"The territory {rule.name} takes every lead that no other claims."
+    if wrong_name is None:
+        return ok("pools", text)
+    return Finding(
+        level=Level.NOTE,
+        about="pools",
+        text=f"{wrong_name} {text}",
+        what_to_do="Correct or unset LEADROTA_DEFAULT_POOL.",
+    )
+
+
+def _of_names(in_use: list[Pool]) -> Iterator[Finding]:
+    """Pools that share a name, as workflows read it."""
+    named: dict[str, list[str]] = {}
+    for pool in in_use:
+        named.setdefault(pool.name.strip().casefold(), []).append(pool.name)
+    shared = [several[0] for several in named.values() if len(several) > 1]
+    if shared:
+        yield Finding(
+            level=Level.WARNING,
+            about="pools",
+            text=f"Several pools have the name {listed(shared)}; who gives it means the oldest of "
+            "them.",
+            what_to_do="Rename or archive the others, or give ids instead of names.",
+        )
 
 
 def _of_empty_pools(in_use: list[Pool]) -> Iterator[Finding]:
@@ -108,16 +143,30 @@ def _of_tokens(session: Session, installed: Installed) -> Finding:
 
 
 def _of_held(session: Session) -> Iterator[Finding]:
-    for pool in figures.of_pools(session):
-        if pool.id or not pool.held or pool.oldest_held_at is None:
-            continue
-        since = pool.oldest_held_at.strftime("%Y-%m-%d %H:%M UTC")
+    waiting = [pool for pool in figures.of_pools(session) if pool.held]
+    if stray := [pool for pool in waiting if not pool.id]:
         yield Finding(
             level=Level.WARNING,
             about="pools",
-            text=f"{counted(pool.held, 'lead')} held without a pool, the oldest since {since}.",
-            what_to_do="Add a territory that claims them, or a default pool.",
+            text=_held(stray, "without a pool"),
+            what_to_do="Add a territory that claims them, a default pool, or the pool that a "
+            "workflow asked for.",
         )
+    if inside := [pool for pool in waiting if pool.id]:
+        yield Finding(
+            level=Level.NOTE,
+            about="pools",
+            text=_held(inside, f"in {listed(pool.name for pool in inside)}"),
+            what_to_do="GET /round-robin/held says what each waits for; it goes out by itself as "
+            "soon as somebody can take it.",
+        )
+
+
+def _held(waiting: list[PoolFigures], where: str) -> str:
+    number = sum(pool.held for pool in waiting)
+    oldest = min(pool.oldest_held_at for pool in waiting if pool.oldest_held_at)
+    since = oldest.strftime("%Y-%m-%d %H:%M UTC")
+    return f"{counted(number, 'lead')} held {where}, the oldest since {since}."
 
 
 def _of_dead(session: Session, now: datetime) -> Iterator[Finding]:

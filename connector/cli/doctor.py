@@ -144,6 +144,7 @@ def _subject(connection: Connection, settings: Settings, store: Database) -> Sub
         objects=connection.objects,
         open=partial(wiring.visitor, connection, store, settings, start.now),
         proof=proof,
+        account=getattr(connection, "portal_id", None),
         keeps_all=None
         if names_owners
         else "Set SALESFORCE_UNASSIGNED_OWNERS (unassigned_owners in a table) to the id of the "

@@ -88,10 +88,11 @@ class Screen:
 
 def _line(row: Row, watch: Watch) -> Text:
     connection, _, record_id = row["lead_id"].split(":")
-    line = Text(f"{connection:<11}", style="cyan")
-    line.append(f"{record_id:<19}", style="default")
-    line.append(f"{row['assigned_user_name'] or 'no user here'!s:<10}", style="bold green")
-    line.append(f"{watch.pools[row['pool_id']]:<17}", style="default")
+    name = row["assigned_user_name"] or "no user here"
+    line = Text(f"{connection:<10}  ", style="cyan")
+    line.append(f"{record_id:<18}  ", style="default")
+    line.append(f"{name!s:<12}  ", style="bold green")
+    line.append(f"{watch.pools[row['pool_id']]:<15}  ", style="default")
     line.append(WHY.get(row["reason"], str(row["reason"])), style="dim")
     return line
 

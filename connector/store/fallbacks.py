@@ -42,7 +42,8 @@ def _check_pool(session: Session, pool_id: str, other_id: str) -> None:
     rows = session.execute(select(columns.id, columns.fallback_pool_id, columns.archived_at))
     there = {row.id: row for row in rows}
     if other_id not in there and other_id != pool_id:
-        raise _refused("fallback_pool_id", f"there is no pool {other_id!r}")
+        detail = f"there is no pool {other_id!r}; give the pool's id, GET /round-robin/pools"
+        raise _refused("fallback_pool_id", detail)
     seen = {pool_id}
     following: str | None = other_id
     while following is not None:

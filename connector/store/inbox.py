@@ -100,6 +100,13 @@ def find(session: Session, connection: str, key: str) -> InboxItem | None:
     return _item(row) if row else None
 
 
+def newest_at(session: Session, connection: str) -> datetime | None:
+    """When the newest event of a connection came; None when none came yet."""
+    columns = inbox.c
+    newest = select(columns.received_at).where(columns.connection == connection)
+    return session.scalar(newest.order_by(columns.id.desc()).limit(1))
+
+
 def make_due(session: Session, ids: Iterable[int], now: datetime) -> None:
     """Let events be worked now that were put off."""
     _set(session, ids, due_at=now)

@@ -45,7 +45,8 @@ def replace(session: Session, rules: Sequence[Territory]) -> None:
     for rule in rules:
         if rule.pool_id not in archived:
             raise NotFound(
-                f"Territory {rule.name} names pool {rule.pool_id}, which does not exist.",
+                f"Territory {rule.name} names pool {rule.pool_id}, which does not exist. "
+                "Give the pool's id; GET /round-robin/pools lists them.",
                 code="pool_not_found",
             )
         if archived[rule.pool_id]:

@@ -8,7 +8,10 @@ from pathlib import Path
 import click
 import pytest
 from click.testing import CliRunner
+from structlog.testing import capture_logs
 
+from config import load
+from connector import wiring
 from connector.cli import main
 
 ROOT = Path(__file__).parents[2]
@@ -72,7 +75,9 @@ def test_wrong_settings_are_told_one_a_line_and_end_with_1(tmp_path, arguments):
     assert [line.split()[:2] for line in result.stderr.splitlines()] == [
         ["leadrota:", "PORT"],
         ["leadrota:", "LEADROTA_API_TOKEN"],
+        ["leadrota:", "HUBSPOT_PORTAL"],
     ]
+    assert "hidden" not in result.stderr
     assert result.stdout == ""
 
 
@@ -125,3 +130,26 @@ def test_warnings_of_the_settings_are_logged_at_start(tmp_path):
 
     assert "HUBSPOT_PORTAL is no setting" in result.stderr
     assert "hidden" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({}, "No default pool is set: leads that no territory claims are held"),
+        (
+            {"LEADROTA_DEFAULT_POOL": "Inbound"},
+            "There is no pool 'Inbound', which LEADROTA_DEFAULT_POOL names: leads",
+        ),
+    ],
+    ids=["none", "not there"],
+)
+def test_a_start_without_its_default_pool_says_which_one_it_lacks(tmp_path, given, words):
+    settings = load({"DATABASE_URL": f"sqlite:///{tmp_path}/leadrota.db"} | given)
+    wiring._prepare(settings)
+
+    with capture_logs() as logs:
+        wiring._announce(settings, "127.0.0.1", 8000)
+
+    (line,) = [line for line in logs if "leads that no territory claims" in line["event"]]
+    assert line["event"].startswith(words)
+    assert line.keys() == {"event", "log_level"}

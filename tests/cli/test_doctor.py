@@ -13,7 +13,8 @@ from adapters.sandbox.hubspot import HubSpotSandbox
 from adapters.sandbox.salesforce import SalesforceSandbox
 from connector import edits
 from connector.cli import main
-from connector.store import schema
+from connector.model import EventKind, LeadEvent
+from connector.store import inbox, schema
 from connector.store.database import Database, connect
 from connector.store.pools import NewMember, NewPool
 from tests.builders import NOON, user
@@ -43,6 +44,15 @@ def database(tmp_path) -> Iterator[Database]:
             edits.put_user(session, user("A", owners=owners), now=NOON, actor=None)
             new = NewPool(values={"name": "Sales"}, members=[NewMember(user_id="A")])
             edits.create_pool(session, new, now=NOON, actor=None)
+            event = LeadEvent(
+                key="1",
+                kind=EventKind.CREATED,
+                object_type="contacts",
+                record_id="1",
+                payload={},
+                ignored="own_echo",
+            )
+            inbox.add(session, "hubspot", [event], NOON)
         yield made
 
 
@@ -120,6 +130,13 @@ def test_what_would_lose_leads_ends_with_1_and_the_way_out(tmp_path, database, h
     (place,) = [number for number, line in enumerate(lines) if "LOSES LEADS" in line]
     assert "pools: There is no pool 'Inbound'" in lines[place]
     assert lines[place + 1].strip().endswith("of a pool that is there: Sales.")
+
+
+def test_a_token_of_another_account_than_the_one_that_is_set(tmp_path, database, hubspot):
+    result = leadrota(tmp_path, "doctor", **hubspot, HUBSPOT_PORTAL_ID="777")
+
+    assert result.returncode == 1
+    assert "The token is of the account 4242, but HUBSPOT_PORTAL_ID says 777" in result.stdout
 
 
 def test_every_connection_is_looked_at_though_one_fails(

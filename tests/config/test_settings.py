@@ -113,6 +113,27 @@ def test_an_unknown_name_of_ours_stops_the_start_and_names_the_nearest(problems)
     assert "Did you mean LEADROTA_PUBLIC_URL?" in problem
 
 
+@pytest.mark.parametrize("name", ["LEADROTA_FOO", "LEADROTA_KEYS", "LEADROTA_", "LEADROTA_ID"])
+def test_a_name_that_is_near_to_none_gets_no_guess(problems, name):
+    (problem,) = problems(lambda: load({name: "x"}))
+
+    assert "Did you mean" not in problem
+
+
+def test_a_name_with_our_prefix_too_much_gets_the_name_without(problems):
+    (problem,) = problems(lambda: load({"LEADROTA_DATABASE_URL": "x"}))
+
+    assert problem.endswith("Did you mean DATABASE_URL?")
+
+
+def test_a_start_that_is_refused_still_tells_of_unknown_names(problems):
+    told = problems(lambda: load({"PORT": "x", "HUBSPOT_ACESS_TOKEN": "hidden"}))
+
+    assert [line.split()[0] for line in told] == ["PORT", "HUBSPOT_ACESS_TOKEN"]
+    assert told[1].endswith("Did you mean HUBSPOT_ACCESS_TOKEN?")
+    assert "hidden" not in told[1]
+
+
 @pytest.mark.parametrize("name", ["HUBSPOT_ACESS_TOKEN", "SALESFORCE_LOGINURL"])
 def test_an_unknown_name_of_a_crm_is_only_warned_of(name):
     (warning,) = load({name: "hidden"}).warnings

@@ -1,3 +1,5 @@
+import pytest
+
 from config import load
 
 TOKEN = "t0ken-" * 8
@@ -31,6 +33,21 @@ def test_a_broken_file_is_told_by_its_place_without_its_text(problems, load_toml
     (problem,) = problems(lambda: load_toml("port = 1\nleadrota_api_token = hidden\n"))
 
     assert "line 2" in problem
+    assert "hidden" not in problem
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [(b"port = 1\nleadrota_default_pool = [\n'hidden'", "line 3"), (b"port = 1\n# \xff", "line 2")],
+    ids=["ends too soon", "no UTF-8"],
+)
+def test_a_broken_file_is_told_by_its_line_whatever_is_broken(tmp_path, problems, text, place):
+    path = tmp_path / "broken.toml"
+    path.write_bytes(text)
+
+    (problem,) = problems(lambda: load({"LEADROTA_CONFIG": str(path)}))
+
+    assert place in problem
     assert "hidden" not in problem
 
 

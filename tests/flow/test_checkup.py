@@ -26,6 +26,15 @@ def found(team: Team, about: str, **said: object) -> list[tuple[Level, str]]:
     return [(one.level, one.text) for one in every if one.about == about]
 
 
+def advice(team: Team, text: str) -> str:
+    installed = Installed(default_pool="Sales", api_token=True, connections=("hubspot",))
+    with team.database.read() as session:
+        every = list(installation.of_installation(session, installed, now=team.now))
+    (told,) = [one.what_to_do for one in every if one.text == text]
+    assert told
+    return told
+
+
 def test_all_is_well(team: Team) -> None:
     team.pool("A")
 
@@ -52,6 +61,21 @@ def test_a_default_pool_that_is_missing(team: Team, default_pool, connections, l
     assert "Leads that no territory claims are held" in text
 
 
+def test_a_territory_that_takes_every_lead_needs_no_default_pool(team: Team) -> None:
+    pool = team.pool("A")
+    team.territories(Territory(name="Rest", when={}, pool_id=pool))
+
+    text = "The territory Rest takes every lead that no other claims."
+    assert found(team, "pools", default_pool=None) == [(Level.OK, text)]
+    assert found(team, "pools", default_pool="Nowhere") == [
+        (Level.NOTE, f"There is no pool 'Nowhere', which is set as the default. {text}")
+    ]
+
+    team.archive(pool)
+    ((level, _),) = found(team, "pools", default_pool="Nowhere")
+    assert level is Level.LOSES_LEADS
+
+
 def test_an_archived_default_pool_is_missing(team: Team) -> None:
     team.archive(team.pool("A"))
 
@@ -61,7 +85,8 @@ def test_an_archived_default_pool_is_missing(team: Team) -> None:
 
 
 def test_territories_may_do_without_a_default_pool(team: Team) -> None:
-    team.territories(Territory(name="All", when={}, pool_id=team.pool("A")))
+    when = {"field": "country", "op": "eq", "value": "DE"}
+    team.territories(Territory(name="DACH", when=when, pool_id=team.pool("A")))
 
     ((level, _),) = found(team, "pools", default_pool=None)
 
@@ -119,12 +144,35 @@ def test_leads_held_without_a_pool(team: Team) -> None:
 
     assert level is Level.WARNING
     assert text == "2 leads held without a pool, the oldest since 2026-10-15 12:00 UTC."
+    assert "that a workflow asked for" in advice(team, text)
 
 
-def test_leads_held_in_a_pool_are_none_of_these(team: Team) -> None:
-    pool = team.pool("A")
-    team.absent("A", hours=1)
-    team.leads(pool, Lead(id="L1"))
+def test_leads_held_in_pools_are_told_together(team: Team) -> None:
+    first, second = team.pool("A"), team.pool("A", name="Service")
+    team.absent("A", hours=3)
+    team.leads(first, Lead(id="L1"))
+    team.later(hours=1)
+    team.leads(second, Lead(id="L2"), Lead(id="L3"))
+
+    assert found(team, "pools")[1:] == [
+        (Level.NOTE, "3 leads held in Sales, Service, the oldest since 2026-10-15 12:00 UTC.")
+    ]
+
+
+def test_pools_of_the_same_name(team: Team) -> None:
+    team.pool("A")
+    team.later(hours=1)
+    team.pool("A", name="Service")
+    team.pool("A", name="sales ")
+
+    assert found(team, "pools")[1:] == [
+        (Level.WARNING, "Several pools have the name Sales; who gives it means the oldest of them.")
+    ]
+
+
+def test_pools_of_the_same_name_do_no_harm_when_archived(team: Team) -> None:
+    team.archive(team.pool("A"))
+    team.pool("A")
 
     assert found(team, "pools") == [(Level.OK, "Sales is the default of 1.")]
 

@@ -49,6 +49,7 @@ def org() -> Iterator[SalesforceSandbox]:
 @pytest.fixture
 def hubspot(team: Team, portal: HubSpotSandbox) -> Examine:
     team.put_user("A", owners={"hubspot": "11"})
+    team.tell("1")
 
     def examine(clock=None, **changes: str) -> list[Finding]:
         env = {
@@ -85,7 +86,13 @@ def examined(team: Team, env, clock, **changes) -> list[Finding]:
     def open_crm() -> Crm:
         return wiring.visitor(one, team.database, settings, clock)
 
-    of_one = {"name": one.name, "objects": one.objects, "open": open_crm, "proof": "A key"}
+    of_one = {
+        "name": one.name,
+        "objects": one.objects,
+        "open": open_crm,
+        "proof": "A key",
+        "account": getattr(one, "portal_id", None),
+    }
     found = connections.examine(team.database, Subject(**of_one | changes), clock=clock)
     assert {finding.about for finding in found} == {one.name}
     return found
@@ -104,14 +111,26 @@ def test_a_portal_in_which_all_is_well(hubspot, portal) -> None:
 
     assert bad(found) == []
     told = texts(found, Level.OK)
-    assert told[:5] == [
+    assert told[:6] == [
         "A key proves each webhook.",
+        "The last event came at 2026-10-15 12:00 UTC.",
         "The token is valid; records can be read: contacts, leads.",
         "It is the account 4242.",
         "1 user of ours can own records there.",
         "It tells of 1 of 1 owner who is away.",
     ]
-    assert [text.split("left")[1] for text in told[5:]] == [" (daily).", " (ten_secondly)."]
+    assert [text.split("left")[1] for text in told[6:]] == [" (daily).", " (ten_secondly)."]
+
+
+def test_the_account_is_that_of_the_token_and_not_what_is_set(hubspot) -> None:
+    told = "The token is of the account 4242, but HUBSPOT_PORTAL_ID says 777: "
+
+    assert bad(hubspot(HUBSPOT_PORTAL_ID="777")) == [
+        (Level.LOSES_LEADS, told + "every event is ignored.")
+    ]
+    found = hubspot(HUBSPOT_PORTAL_ID="4242")
+    assert bad(found) == []
+    assert "It is the account 4242." in texts(found, Level.OK)
 
 
 def test_nothing_is_written(hubspot, portal) -> None:
@@ -135,6 +154,15 @@ def test_a_token_that_is_not_valid(hubspot, portal) -> None:
     assert "HubSpot answered 401" in text
     assert "another-token" not in text
     assert len(portal.calls) == 1
+
+
+def test_limits_told_long_ago_are_not_shown_of_a_portal_that_does_not_let_us_in(hubspot) -> None:
+    assert [one for one in hubspot() if "calls are left" in one.text]
+
+    shut = hubspot(HUBSPOT_ACCESS_TOKEN="another-token")
+    away = hubspot(HUBSPOT_BASE_URL="http://127.0.0.1:1")
+
+    assert not [one for one in [*shut, *away] if "calls are left" in one.text]
 
 
 def test_a_portal_that_cannot_be_reached(hubspot) -> None:
@@ -314,16 +342,17 @@ def test_settings_that_open_nothing_are_told(team) -> None:
 
     found = connections.examine(team.database, subject, clock=lambda: team.now)
 
-    assert bad(found) == [(Level.LOSES_LEADS, "The key cannot be read.")]
+    assert bad(found)[1:] == [(Level.LOSES_LEADS, "The key cannot be read.")]
 
 
 def test_an_org_in_which_all_is_well(salesforce, org) -> None:
     found = salesforce()
 
-    ((level, text),) = bad(found)
+    (level, text), _ = bad(found)
     assert level is Level.WARNING
     assert text.startswith("No key is set")
     assert texts(found, Level.OK) == ["The token is valid; records can be read: Lead."]
+    assert texts(found, Level.NOTE) == ["No event has come yet."]
 
 
 def test_an_org_that_does_not_let_us_in(salesforce) -> None:

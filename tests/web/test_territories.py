@@ -34,6 +34,7 @@ def test_an_unknown_pool_changes_nothing(api) -> None:
     api.put("/round-robin/territories", rules)
     refused = api.put("/round-robin/territories", [{"name": "B", "when": {}, "pool_id": "none"}])
     assert (refused.status_code, refused.json["code"]) == (404, "pool_not_found")
+    assert "Give the pool's id; GET /round-robin/pools lists them." in refused.json["detail"]
     assert api.get("/round-robin/territories").json == rules
 
 

@@ -395,6 +395,13 @@ def test_no_key_is_taken_where_none_is_set(configured, key):
     assert refusal(keyed(key), webhook_key=configured) == "bad_key"
 
 
+def test_a_key_where_none_is_set_is_told_which_setting_is_missing():
+    with pytest.raises(WebhookRefused, match="HUBSPOT_WEBHOOK_KEY"):
+        verify(keyed("any-key"), webhook_key=None)
+    with pytest.raises(WebhookRefused, match=r"^Without a signature"):
+        verify(keyed("any-key"), webhook_key=KEY)
+
+
 @pytest.mark.parametrize(
     ("headers", "code"),
     [
