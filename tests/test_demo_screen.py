@@ -1,5 +1,7 @@
 """The demo's lines are a table: no column runs into the next."""
 
+import re
+
 from connector.demo.screen import Screen
 from connector.demo.watch import Watch
 
@@ -21,6 +23,11 @@ def test_the_longest_texts_of_a_line_stay_apart(capsys) -> None:
 
     Screen().show_new([row], Watch(Pools()))
 
-    assert capsys.readouterr().out.split("  ") == [
-        "salesforce", "00Q5g00000AbCdEFGH", "no user here", "Europe", "", "", "", " owned already\n",
-    ]  # fmt: skip
+    line = capsys.readouterr().out
+    assert re.split("  +", line.strip()) == [
+        "salesforce",
+        "00Q5g00000AbCdEFGH",
+        "no user here",
+        "Europe",
+        "owned already",
+    ]

@@ -63,6 +63,11 @@ def serve(*, port: int, target: str, tell: Callable[[str], None]) -> None:
         tell(_call(salesforce, "PATCH", "records/ID", f'{{"OwnerId": "{users[2]}"}}'))
         tell(_call(hubspot, "DELETE", "records/contacts/ID", "{}"))
         tell(_call(salesforce, "DELETE", "records/ID", "{}"))
+        tell("# What a HubSpot workflow sends of a contact; ?pool=Name behind it names the pool:")
+        tell(
+            f"curl {target}/webhooks/hubspot -H 'X-Leadrota-Key: {WEBHOOK_KEY}' "
+            "-H 'Content-Type: application/json' -d '{\"hs_object_id\": \"ID\"}'"
+        )
         tell("# HubSpot only: a company with an owner, a contact that belongs to it, a rep away:")
         company = f'{{"object_type": "companies", "properties": {given}}}'
         tell(_call(hubspot, "POST", "records", company))
@@ -81,6 +86,7 @@ def _environment(
         f"HUBSPOT_ACCESS_TOKEN={hubspot.access_token}",
         f"HUBSPOT_CLIENT_SECRET={hubspot.client_secret}",
         f"HUBSPOT_PORTAL_ID={hubspot.portal_id}",
+        f"HUBSPOT_WEBHOOK_KEY={WEBHOOK_KEY}",
         f"SALESFORCE_LOGIN_URL={salesforce.url}",
         f"SALESFORCE_CLIENT_ID={salesforce.tokens.client_id}",
         f"SALESFORCE_CLIENT_SECRET={salesforce.tokens.client_secret}",
