@@ -29,6 +29,9 @@ from connector.store.lanes import Claim
 from connector.store.outbox import OutboxItem
 
 GONE = "record_gone"
+# Users whom one record may turn down before it is a dead letter, and who are inactive by its word.
+MOST_REFUSALS = {Result.REFUSED_OWNER: 1, Result.INACTIVE_OWNER: 5}
+MOST_CREDIBLE = 2
 LONGEST_WORK = timedelta(seconds=20)  # after that no further call is started within one claim
 
 
@@ -251,7 +254,8 @@ def _pass_on_refused(session: Session, connection: str, settled: Settled, now: d
 
     What its directory said it may take back, where that is read again and again.
 
-    A record that turns down a second user is the fault itself, and must not use up the pool.
+    A record that turns down one user after the other may be the fault itself, and must not switch
+    off the pool: of the third nothing more is believed, and after the fifth it is a dead letter.
     """
     items = [item for item, _ in settled.refused]
     rows = assignments.find(session, outbox.still_wanted(session, items))
@@ -259,8 +263,10 @@ def _pass_on_refused(session: Session, connection: str, settled: Settled, now: d
         row = rows.get(item.assignment_id)
         if row is None or row.user_id is None or row.pool_id is None:
             continue
-        is_inactive = outcome.result is Result.INACTIVE_OWNER
-        may_pass = outcome.is_listed or not _was_refused(row)
+        refusals = sum(skip.reason is SkipReason.REFUSED_BY_CRM for skip in row.skipped)
+        is_credible = outcome.is_listed or refusals < MOST_CREDIBLE
+        is_inactive = outcome.result is Result.INACTIVE_OWNER and is_credible
+        may_pass = outcome.is_listed or refusals < MOST_REFUSALS[outcome.result]
         if may_pass and is_inactive:
             unlisted = outcome.is_listed and settled.reads_people
             edits.refuse_user(session, [row.user_id], connection, now=now, unlisted=unlisted)
@@ -284,10 +290,6 @@ def _pass_on_leavers(session: Session, leavers: Sequence[OutboxItem], now: datet
             detail = "made inactive before the owner was written"
             passed = Skip(user_id=row.user_id, reason=SkipReason.INACTIVE, detail=detail)
             verdicts.pass_on(session, row, passed, now=now)
-
-
-def _was_refused(row: Assignment) -> bool:
-    return any(skip.reason is SkipReason.REFUSED_BY_CRM for skip in row.skipped)
 
 
 def _write_of(item: OutboxItem) -> OwnerWrite:

@@ -18,6 +18,7 @@ from connector.model import (
     Record,
     Related,
     Status,
+    StickyStep,
     User,
     WriteBack,
 )
@@ -138,8 +139,8 @@ def _lead(seen: Seen, record_id: str, one: _Living, owners: Mapping[str, User]) 
         record=record,
         kind=found.kind,
         slot=found.slot,
-        email=found.email,
-        company=found.company or company_of(related),
+        email=found.email or _told(related, StickyStep.PERSON, "email"),
+        company=found.company or _told(related, StickyStep.COMPANY, "name"),
         attributes=found.attributes,
         existing_owner=existing,
         related=related,
@@ -147,9 +148,10 @@ def _lead(seen: Seen, record_id: str, one: _Living, owners: Mapping[str, User]) 
     )
 
 
-def company_of(related: Collection[Related]) -> str | None:
-    """The name of the linked company, so that our own history knows the company by it."""
-    return next((one.name for one in related if one.step == "company" and one.name), None)
+def _told(related: Collection[Related], step: StickyStep, what: str) -> str | None:
+    """What a linked record tells, so that our own history knows the person or company by it."""
+    found = (getattr(one, what) for one in related if one.step is step)
+    return next(filter(None, found), None)
 
 
 def _sort_gone(row: Assignment | None, events: Sequence[InboxItem], plan: Plan) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from adapters.hubspot import workflows
-from adapters.hubspot.bodies import MOST_CHARACTERS, broken, fields, text, whole_id
+from adapters.hubspot.bodies import MOST_CHARACTERS, broken, fields, text, whole_id, wording
 from adapters.hubspot.scope import Scope
 from connector.model import EventKind, LeadEvent
 from connector.ports import Answer, Choice, Question, Verdict
@@ -44,7 +44,7 @@ def read(body: dict[str, Any], scope: Scope) -> Question:
         object_type=object_type,
         record_id=record_id,
         account=account,
-        pool=text(fields(body.get("inputFields")).get("pool")),
+        pool=wording(fields(body.get("inputFields")).get("pool")),
         ignored=scope.refusal(account=account, object_type=object_type) or flaw,
         payload=body,
     )

@@ -64,6 +64,11 @@ def text(value: Any) -> str | None:
     return (value.strip() or None) if isinstance(value, str) else None
 
 
+def wording(value: Any) -> str | None:
+    """The same, and anything else as JSON, so that whoever sent it finds it again."""
+    return text(value if isinstance(value, str) or value is None else json.dumps(value)[:200])
+
+
 def fields(value: Any) -> Mapping[str, Any]:
     """The object; an empty one for anything else."""
     return value if isinstance(value, dict) else {}

@@ -111,7 +111,9 @@ def refused(
         case _ if not of_records:
             return CrmUnreachable(text, code=code, crm_message=words)
         case _:
-            result = owner_result(error) or Result.NEVER
+            # A conflict with somebody who writes the same record is over a moment later.
+            otherwise = Result.AGAIN if status == 409 else Result.NEVER
+            result = owner_result(error) or otherwise
             return CallRefused(text, code=code, crm_message=words, result=result)
 
 

@@ -130,6 +130,7 @@ class Links:
                 object_type=object_type,
                 id=by_id[other].survivor_id or other,
                 name=_name(by_id[other].values, is_person=is_person),
+                email=by_id[other].values.get("email") if is_person else None,
                 owner_id=by_id[other].owner_id,
             )
             for one, other in other_of.items()

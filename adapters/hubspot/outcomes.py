@@ -12,7 +12,6 @@ from connector.ports import Outcome, OwnerWrite, Result
 _FOR_GOOD = {
     "VALIDATION_ERROR",
     "OBJECT_NOT_FOUND",
-    "CONFLICT",
     "FORBIDDEN",
     "INVALID_PARAMETER",
 }

@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import parse_qs
 
 from adapters.hubspot import objects, signatures
-from adapters.hubspot.bodies import fields, storable, text, whole_id
+from adapters.hubspot.bodies import fields, storable, text, whole_id, wording
 from adapters.hubspot.scope import Scope
 from connector.model import EventKind, LeadEvent
 from connector.ports import Delivery
@@ -46,7 +46,7 @@ def read(body: dict[str, Any], delivery: Delivery, scope: Scope) -> LeadEvent:
         object_type=object_type,
         record_id=record_id,
         account=account,
-        pool=text(body.get("pool")) or _asked_in(delivery.target),
+        pool=wording(body.get("pool")) or _asked_in(delivery.target),
         ignored=scope.refusal(account=account, object_type=object_type) or flaw,
         payload=body,
     )

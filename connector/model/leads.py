@@ -60,6 +60,7 @@ class Related:
     object_type: str
     id: str
     name: str | None = None
+    email: str | None = None  # of a person
     owner_id: str | None = None  # None when empty
     owner_stays: bool = False  # the owner is a real, active person of the CRM
 

@@ -36,6 +36,7 @@ class MemoryCrm:
         self.rows: dict[str, Row] = {}
         self.inactive: set[str] = set()  # owner ids
         self.refuse: dict[str, Outcome] = {}  # record id -> what a write comes to
+        self.deny: dict[str, Outcome] = {}  # the same by owner id
         self.read_errors: list[CrmError | None] = []
         self.write_errors: list[CrmError | None] = []
         self.lose_replies = 0
@@ -167,6 +168,8 @@ class MemoryCrm:
                 message="that user is inactive",
                 is_listed=True,
             )
+        if write.owner_id in self.deny:
+            return replace(self.deny[write.owner_id], record_id=write.record_id)
         if write.record_id in self.refuse:
             return replace(self.refuse[write.record_id], record_id=write.record_id)
         self.rows[write.record_id].owner_id = write.owner_id

@@ -2,6 +2,8 @@
 
 from datetime import timedelta
 
+import pytest
+
 from connector.errors import CrmAgain, CrmNever, CrmPaced, CrmUnreachable, StoreUnavailable
 from connector.model import Reason, Status, WriteBack
 from connector.ports import Outcome, Result
@@ -217,9 +219,9 @@ def test_a_record_that_refuses_the_only_user_is_a_dead_letter_and_not_tried_for_
     assert len(team.crm.writes) == 1
 
 
-def test_the_crms_word_that_a_user_is_inactive_counts_for_one_user_of_a_record(team) -> None:
+def test_the_crms_word_that_a_user_is_inactive_counts_for_two_users_of_a_record(team) -> None:
     """A record whose automation fails says so of every user; it must not switch off the pool."""
-    pool = team.pool("ABC")
+    pool = team.pool("ABCD")
     team.crm.create("1", "2", "3")
     team.crm.refuse = {"1": refusing("1", result=Result.INACTIVE_OWNER)}
     team.tell("1")
@@ -227,7 +229,35 @@ def test_the_crms_word_that_a_user_is_inactive_counts_for_one_user_of_a_record(t
     assert [row.write_back for row in team.history(pool)] == [WriteBack.DEAD]
     team.tell("2", "3")
     team.work()
-    assert sorted(team.crm.owners()[one] for one in "23") == ["h-B", "h-C"]
+    assert sorted(team.crm.owners()[one] for one in "23") == ["h-C", "h-D"]
+
+
+@pytest.mark.parametrize("refused", ["A", "AB", "ABC"])
+def test_users_whom_the_crm_calls_inactive_are_passed_over_one_after_the_other(
+    team, refused
+) -> None:
+    pool = team.pool("ABCD")
+    team.crm.create("1")
+    team.crm.deny = {f"h-{name}": refusing("1", result=Result.INACTIVE_OWNER) for name in refused}
+    team.tell("1")
+    team.work()
+    (row,) = team.history(pool)
+    assert row.user_id == "ABCD"[len(refused)]
+    assert [skip.user_id for skip in row.skipped] == list(refused)
+    assert team.crm.owners() == {"1": f"h-{row.user_id}"}
+
+
+def test_a_lead_whose_pool_is_all_inactive_waits_for_somebody_new(team) -> None:
+    pool = team.pool("AB")
+    team.crm.create("1")
+    team.crm.deny = {f"h-{one}": refusing("1", result=Result.INACTIVE_OWNER) for one in "AB"}
+    team.tell("1")
+    team.work()
+    assert [row.status for row in team.history(pool)] == [Status.HELD]
+    team.put_user("C")
+    team.change(pool, add="C")
+    team.work()
+    assert team.crm.owners() == {"1": "h-C"}
 
 
 def test_our_user_who_owns_the_record_already_but_is_inactive_is_passed_over(team) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from connector.errors import CrmAgain, CrmForbidden
@@ -80,6 +82,16 @@ def test_the_next_contact_of_a_company_that_nobody_owns_follows_the_first(team) 
     told(team, "1")
     told(team, "2")
     assert team.given(pool) == "AA"
+
+
+def test_the_next_lead_of_a_person_whom_nobody_owns_follows_the_first(team) -> None:
+    pool = team.pool("ABC")
+    person = replace(linked(PERSON, None, name="Zoe"), email="zoe@buyer.example")
+    team.crm.links = {"1": [person], "2": [person]}
+    told(team, "1")
+    told(team, "2")
+    assert team.given(pool) == "AA"
+    assert team.history(pool)[-1].sticky_step is PERSON
 
 
 def test_a_pool_that_does_not_go_by_company_costs_no_look(team) -> None:

@@ -21,7 +21,7 @@ from connector.errors import (
     CrmPaced,
     CrmUnreachable,
 )
-from connector.ports import OwnerWrite
+from connector.ports import OwnerWrite, Result
 from tests.alone import Alone
 
 TOKEN = "pat-secret-0001"  # as the fixture gives it
@@ -189,6 +189,16 @@ def test_a_call_that_is_wrong_is_not_repeated(answers, crm, status, word):
     failure(read, crm, CrmNever)
 
     assert len(answers.requests) == 1
+
+
+@pytest.mark.parametrize(("status", "result"), [(400, Result.NEVER), (409, Result.AGAIN)])
+def test_a_write_in_conflict_with_another_is_made_again_later(answers, crm, status, result):
+    answers.employ("5501")
+    answers.say(status, {"category": "CONFLICT", "message": "being changed"})
+
+    (outcome,) = crm.write_owners("contacts", [OwnerWrite(record_id="1", owner_id="5501")])
+
+    assert (outcome.result, outcome.message) == (result, "being changed")
 
 
 @pytest.mark.parametrize("status", [413, 414])

@@ -113,7 +113,7 @@ def test_a_lead_has_its_primary_contact_and_that_ones_company(portal, crm):
 
     assert crm.related("leads", ["1"]) == {
         "1": [
-            contact("22", name="Ada Example", owner_id="5502", owner_stays=True),
+            contact("22", name="Ada Example", email="a@x.test", owner_id="5502", owner_stays=True),
             company("71", name="Ada Ltd"),
         ]
     }
@@ -123,7 +123,7 @@ def test_a_lead_without_a_primary_contact_has_a_plain_one_before_any_other(porta
     portal.link("leads", "contacts", link("1", (20, 700), (21, 608)))
     portal.add("contacts", "21", email="a@x.test")
 
-    assert crm.related("leads", ["1"]) == {"1": [contact("21", name="a@x.test")]}
+    assert crm.related("leads", ["1"]) == {"1": [contact("21", name="a@x.test", email="a@x.test")]}
 
 
 @pytest.mark.parametrize("object_type", ["deals", "tickets", "tasks", "meetings", "2-31337"])
