@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, NoReturn
 import structlog
 
 import adapters
+from adapters.hubspot.settings import HubSpotSettings
 from config import Settings, load
 from connector import worker
 from connector.errors import BadSettings
@@ -126,7 +127,7 @@ def visitor(connection: Connection, store: Database, settings: Settings, clock: 
 
     It knows no account by the settings, so that it asks the CRM for it.
     """
-    if connection.kind == "hubspot":
+    if isinstance(connection, HubSpotSettings):
         connection = replace(connection, portal_id=None)
     return _crm(connection, store, settings, clock, heeds_pauses=False)
 
