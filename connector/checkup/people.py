@@ -32,6 +32,19 @@ def compare(connection: str, crm: Crm, owners: Mapping[str, User]) -> Iterator[F
             text=f"The CRM does not list as active: {listed(unlisted)}. They get no leads there.",
             what_to_do="Correct their owner ids, or make the users inactive here.",
         )
+    refused = [
+        user.name
+        for owner_id, user in owners.items()
+        if owner_id in active and connection in user.refused_by
+    ]
+    if refused:
+        yield Finding(
+            level=Level.WARNING,
+            about=connection,
+            text=f"The CRM refused to have them own records: {listed(refused)}. They get no leads "
+            "there.",
+            what_to_do="Put that right in the CRM, then PUT the user again.",
+        )
     if strangers:
         names = listed(f"{one.name} ({one.owner_id})" for one in strangers)
         yield Finding(

@@ -13,7 +13,7 @@ from sqlalchemy import update
 from adapters.sandbox.hubspot import HubSpotSandbox
 from adapters.sandbox.salesforce import SalesforceSandbox
 from config import load
-from connector import wiring
+from connector import edits, wiring
 from connector.checkup import connections
 from connector.checkup.connections import Subject
 from connector.checkup.findings import Finding, Level
@@ -223,6 +223,16 @@ def test_without_the_scope_for_users_nobody_is_away(hubspot, portal) -> None:
     assert text.startswith("Who is away is not fully told.")
     assert "crm.objects.users.read" in text
     assert bad(hubspot(HUBSPOT_AVAILABILITY="0")) == []
+
+
+def test_a_user_whom_the_crm_refused_is_told_of(hubspot, team) -> None:
+    with team.database.write() as session:
+        edits.refuse_user(session, ["A"], "hubspot", now=team.now)
+
+    ((level, text),) = bad(hubspot())
+
+    assert level is Level.WARNING
+    assert text.startswith("The CRM refused to have them own records: A.")
 
 
 def test_owners_and_users_who_do_not_match(hubspot, team, portal) -> None:
