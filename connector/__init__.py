@@ -6,8 +6,9 @@
 - `web`       webhooks in, REST API
 - `intake`    events become decisions; `dispatch` decides and records in one commit
 - `delivery`  decisions become owners in the CRM
+- `questions` a workflow waits for its answer; `callbacks` tells it later
 - `directory` who is active in the CRM, and when
-- `worker`    the loop that runs all three
+- `worker`    the loop that runs these
 """
 
 from __future__ import annotations
