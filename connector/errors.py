@@ -167,3 +167,11 @@ class CrmNever(CrmError):
     """The CRM refused the whole call as wrong. One bad item may be the cause: try halves."""
 
     code = "crm_never"
+
+
+def copied(error: CrmError) -> CrmError:
+    """The same error for another thread: one exception must not be raised by two."""
+    words = {"code": error.code, "crm_message": error.crm_message}
+    if isinstance(error, CrmPaced):
+        return CrmPaced(error.message, pause_seconds=error.pause_seconds, **words)
+    return type(error)(error.message, **words)

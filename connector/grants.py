@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from connector.encryption import Cipher, WrongKey
-from connector.errors import CrmAgain, CrmError, CrmPaced, CrmUnreachable, StoreUnavailable
+from connector.errors import CrmAgain, CrmError, CrmPaced, CrmUnreachable, StoreUnavailable, copied
 from connector.log_ins import LogIns
 from connector.ports import Grant
 from connector.store import tokens
@@ -90,7 +90,7 @@ class Tokens:
             if kept and kept.access_token != rejected and self._clock() < kept.renew_at:
                 return kept.access_token
             if self._failure and self._failures != failures:
-                raise _copy(self._failure)  # threads that wait for one log-in share its end
+                raise copied(self._failure)  # threads that wait for one log-in share its end
             found = self._look(rejected)
             if isinstance(found, str):
                 return found
@@ -176,7 +176,7 @@ class Tokens:
     def _failed(self, error: CrmError) -> CrmError:
         self._failure = error
         self._failures += 1
-        return _copy(error)
+        return copied(error)
 
     def _encrypted(self, grant: Grant, now: datetime) -> Stored:
         cipher = self._needed_cipher()
@@ -212,18 +212,6 @@ class Tokens:
                 code="no_encryption_key",
             )
         return self._cipher
-
-
-def _copy(error: CrmError) -> CrmError:
-    """The same error for another thread: one exception must not be raised by two."""
-    if isinstance(error, CrmPaced):
-        return CrmPaced(
-            error.message,
-            pause_seconds=error.pause_seconds,
-            code=error.code,
-            crm_message=error.crm_message,
-        )
-    return type(error)(error.message, code=error.code, crm_message=error.crm_message)
 
 
 def _hash(refresh_token: str) -> str:

@@ -18,7 +18,7 @@ import jwt
 
 from adapters.salesforce import addresses, errors, ids
 from adapters.salesforce.settings import SalesforceSettings
-from connector.errors import BadSettings, CrmAgain, CrmError, CrmPaced, CrmUnreachable
+from connector.errors import BadSettings, CrmAgain, CrmError, CrmPaced, CrmUnreachable, copied
 
 _LOG_INS = 5  # in a row, with no call in between that their tokens let through
 _LOG_IN_PAUSE = timedelta(hours=24)
@@ -96,7 +96,7 @@ class LogIn:
             if self._token is not None and self._token is not stale:
                 return self._token
             if self._failure is not None and self._failures != failures_before:
-                raise _copy(self._failure)
+                raise copied(self._failure)
             self._check_pause()
             self._token, self._failure = None, None
             try:
@@ -226,15 +226,3 @@ def _signing_key(settings: SalesforceSettings) -> str:
             "without a pass phrase."
         ) from None
     return pem
-
-
-def _copy(failure: CrmError) -> CrmError:
-    """The same failure for another thread: one exception must not be raised by two."""
-    if isinstance(failure, CrmPaced):
-        return CrmPaced(
-            failure.message,
-            pause_seconds=failure.pause_seconds,
-            code=failure.code,
-            crm_message=failure.crm_message,
-        )
-    return type(failure)(failure.message, code=failure.code, crm_message=failure.crm_message)
