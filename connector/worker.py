@@ -122,6 +122,18 @@ def work_once(shop: Workshop) -> Drained | None:
         )
     if claim is None:
         return _release_held(shop)
+    try:
+        done = _work(shop, claim)
+    except Exception as error:
+        return _put_off(shop, claim, error)
+    if done is None:
+        log.warning("claim_lost", connection=claim.connection)
+        return Drained()
+    return done
+
+
+def _work(shop: Workshop, claim: Claim) -> Drained | None:
+    """Do what was claimed, whichever it is; None when the claim was lost meanwhile."""
     if claim.directory:
         return _refresh(shop, claim)
     if claim.callbacks:
@@ -129,15 +141,11 @@ def work_once(shop: Workshop) -> Drained | None:
     return _deliver(shop, claim) if claim.outbox else _take_in(shop, claim)
 
 
-def _refresh(shop: Workshop, claim: Claim) -> Drained:
+def _refresh(shop: Workshop, claim: Claim) -> Drained | None:
     crm = shop.crms[claim.connection]
-    try:
-        read = directory.refresh(shop.database, claim, crm, now=shop.clock())
-    except Exception as error:
-        return _put_off(shop, claim, error)
+    read = directory.refresh(shop.database, claim, crm, now=shop.clock())
     if read is None:
-        log.warning("claim_lost", connection=claim.connection)
-        return Drained()
+        return None
     if read.asked and not read.found:
         log.warning("no_user_found", connection=claim.connection, asked=read.asked)
     if crm.availability_problem:
@@ -148,17 +156,13 @@ def _refresh(shop: Workshop, claim: Claim) -> Drained:
     return Drained(directories=1)
 
 
-def _take_in(shop: Workshop, claim: Claim) -> Drained:
+def _take_in(shop: Workshop, claim: Claim) -> Drained | None:
     crm = shop.crms[claim.connection]
-    try:
-        plan = intake.take_in(
-            shop.database, claim, crm, default_pool=shop.default_pool, now=shop.clock()
-        )
-    except Exception as error:
-        return _put_off(shop, claim, error)
+    plan = intake.take_in(
+        shop.database, claim, crm, default_pool=shop.default_pool, now=shop.clock()
+    )
     if plan is None:
-        log.warning("claim_lost", connection=claim.connection)
-        return Drained()
+        return None
     for record_id, refusal in plan.unreadable.items():
         log.warning(
             "record_not_read",
@@ -172,22 +176,18 @@ def _take_in(shop: Workshop, claim: Claim) -> Drained:
     return Drained(events=len(claim.inbox))
 
 
-def _deliver(shop: Workshop, claim: Claim) -> Drained:
+def _deliver(shop: Workshop, claim: Claim) -> Drained | None:
     crm = shop.crms[claim.connection]
-    try:
-        settled = delivery.deliver(
-            shop.database,
-            claim,
-            crm,
-            clock=shop.clock,
-            chance=shop.chance(),
-            is_stopping=shop.is_stopping,
-        )
-    except Exception as error:
-        return _put_off(shop, claim, error)
+    settled = delivery.deliver(
+        shop.database,
+        claim,
+        crm,
+        clock=shop.clock,
+        chance=shop.chance(),
+        is_stopping=shop.is_stopping,
+    )
     if settled is None:
-        log.warning("claim_lost", connection=claim.connection)
-        return Drained()
+        return None
     counts = Drained(
         written=len(settled.done),
         kept=len(settled.kept),
@@ -218,22 +218,18 @@ def _deliver(shop: Workshop, claim: Claim) -> Drained:
     return counts
 
 
-def _tell(shop: Workshop, claim: Claim) -> Drained:
+def _tell(shop: Workshop, claim: Claim) -> Drained | None:
     crm = shop.crms[claim.connection]
-    try:
-        told = callbacks.tell(
-            shop.database,
-            claim,
-            crm,
-            clock=shop.clock,
-            chance=shop.chance(),
-            is_stopping=shop.is_stopping,
-        )
-    except Exception as error:
-        return _put_off(shop, claim, error)
+    told = callbacks.tell(
+        shop.database,
+        claim,
+        crm,
+        clock=shop.clock,
+        chance=shop.chance(),
+        is_stopping=shop.is_stopping,
+    )
     if told is None:
-        log.warning("claim_lost", connection=claim.connection)
-        return Drained()
+        return None
     log.info("workflows_told", connection=claim.connection, done=len(told.done))
     for _, refusal in told.failed:
         log.warning("workflow_not_told", connection=claim.connection, why=refusal.message)
