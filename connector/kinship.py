@@ -11,7 +11,7 @@ from connector.errors import CrmAgain, CrmForbidden, CrmNever
 from connector.model import EventKind, Lead, Status, StickyPolicy, StickyStep, WriteBack
 from connector.ports import Crm
 from connector.routing import Routing
-from connector.sorting import Seen
+from connector.sorting import Seen, asked_pool
 from connector.store import assignments, pools
 from connector.store.database import Database, Session
 from connector.store.inbox import InboxItem
@@ -68,14 +68,14 @@ def _wanted(session: Session, items: Sequence[InboxItem], seen: Seen, rules: Rou
             if record_id in linked:
                 places[record_id] = row.pool_id
             continue
-        asked = next((i.event.pool for i in items if i.event.record_id == one.id), None)
+        events = [item for item in items if item.event.record_id == one.id]
         lead = Lead(
             id="",
             record=seen.record(record_id),
             email=one.email,
             company=one.company,
             attributes=one.attributes,
-            asked_pool=asked,
+            asked_pool=asked_pool(events),
         )
         places[record_id] = rules.route(lead).pool_id
     asking = _pools_that_ask(session, {pool_id for pool_id in places.values() if pool_id})

@@ -101,7 +101,12 @@ def sort(session: Session, items: Sequence[InboxItem], seen: Seen, plan: Plan) -
             _sort_unowned(lead, row, user, one.events, plan)
 
 
-def is_cleared(events: Sequence[InboxItem]) -> bool:
+def asked_pool(events: Sequence[InboxItem]) -> str | None:
+    """The pool that a workflow asks for in these events, the last if there are several."""
+    return next((item.event.pool for item in reversed(events) if item.event.pool), None)
+
+
+def _is_cleared(events: Sequence[InboxItem]) -> bool:
     """Does one of the events say that the owner was taken away?"""
     return any(
         item.event.kind is EventKind.OWNER_CHANGED and item.event.owner_id == "" for item in events
@@ -133,7 +138,6 @@ def _lead(seen: Seen, record_id: str, one: _Living, owners: Mapping[str, User]) 
     if found.owner_stays and found.owner_id:
         existing = ExistingOwner(owner_id=found.owner_id, user=owners.get(found.owner_id))
     related = tuple(seen.related.get(record_id, ()))
-    asked = [item.event.pool for item in one.events if item.event.pool]
     return Lead(
         id=record.lead_id,
         record=record,
@@ -144,7 +148,7 @@ def _lead(seen: Seen, record_id: str, one: _Living, owners: Mapping[str, User]) 
         attributes=found.attributes,
         existing_owner=existing,
         related=related,
-        asked_pool=asked[-1] if asked else None,
+        asked_pool=asked_pool(one.events),
     )
 
 
@@ -175,7 +179,7 @@ def _may_inherit(row: Assignment | None, events: Sequence[InboxItem]) -> bool:
     """Does nobody have the record, and is that by nobody's wish?"""
     if row and row.status is Status.UNDONE and row.actor:
         return False
-    return (row is None or _is_free(row)) and not is_cleared(events)
+    return (row is None or _is_free(row)) and not _is_cleared(events)
 
 
 def _user_id(row: Assignment) -> str:
@@ -237,7 +241,7 @@ def _sort_unowned(
     plan: Plan,
 ) -> None:
     """Nobody owns the record: route it, unless a decision stands that is on its way to the CRM."""
-    cleared = is_cleared(events)
+    cleared = _is_cleared(events)
     if row is None:
         plan.to_decide.append(lead)
     elif row.status is Status.HELD and row.pool_id and not lead.heir:

@@ -283,3 +283,12 @@ def test_a_lead_that_waited_is_not_decided_twice_when_its_company_finds_its_owne
     team.work()
     assert team.given(pool).count("X") == len({"1", "2"})
     assert team.differs(pool) is None
+
+
+def test_the_pool_asked_for_says_whether_to_look_though_another_event_asks_for_none(team) -> None:
+    team.pool("AB", sticky="off")
+    emea = team.pool("BC", name="EMEA")
+    team.crm.links = {"1": [linked(COMPANY, "h-C")]}
+    team.tell("1")
+    ask(team, "1", "EMEA")
+    assert team.given(emea) == "C"
