@@ -244,6 +244,10 @@ def _salesforce(keys: Keys, _public_url: str | None) -> dict[str, Any]:
             "unassigned_owners": lambda text: frozenset(
                 values.salesforce_id(word, "005", "a user") for word in values.listed(text)
             ),
+            "guarded_objects": values.object_types,
+            "availability": values.switch,
+            "omni_channel": values.switch,
+            "poll_every": values.interval,
         }
     )
     login_url = arguments.get("login_url")

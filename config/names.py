@@ -44,6 +44,10 @@ SALESFORCE_KEYS = (
     "objects",
     "api_version",
     "unassigned_owners",
+    "guarded_objects",
+    "availability",
+    "omni_channel",
+    "poll_every",
 )
 SECRET_KEYS = frozenset(
     {"access_token", "client_secret", "private_key", "refresh_token", "webhook_key"}

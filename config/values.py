@@ -6,6 +6,7 @@ Each function raises ``ValueError`` with the rest of a sentence that begins with
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
@@ -81,6 +82,18 @@ def one_of(text: str, choices: tuple[str, ...]) -> str:
 def switch(text: str) -> bool:
     """1 or 0."""
     return one_of(text, ("1", "0")) == "1"
+
+
+def interval(text: str) -> timedelta | None:
+    """A time such as 30s, 5m or 1h, from 10 seconds to a day; 0 for never."""
+    if text == "0":
+        return None
+    found = re.fullmatch(r"([0-9]{1,5})([smh])", text)
+    unit = {"s": "seconds", "m": "minutes", "h": "hours"}
+    time = timedelta(**{unit[found[2]]: int(found[1])}) if found else timedelta()
+    if not timedelta(seconds=10) <= time <= timedelta(days=1):
+        raise ValueError("must be a time such as 30s, 5m or 1h, from 10s to 24h, or 0 for never.")
+    return time
 
 
 def listed(text: str) -> tuple[str, ...]:

@@ -151,7 +151,7 @@ class Tokens:
             raise self._failed(error) from None
         self._log_ins.succeeded(grant.refresh_token)
         self._store(self._encrypted(grant, now), lease.holder)
-        life = timedelta(seconds=grant.seconds)
+        life = timedelta(seconds=grant.seconds or 3600.0)
         self._kept = _Kept(
             access_token=grant.access_token, renew_at=now + max(life - MARGIN, life / 2)
         )
@@ -182,7 +182,7 @@ class Tokens:
         cipher = self._needed_cipher()
         return Stored(
             access_token=cipher.encrypt(grant.access_token),
-            expires_at=now + timedelta(seconds=grant.seconds),
+            expires_at=now + timedelta(seconds=grant.seconds or 3600.0),
             refresh_token=cipher.encrypt(grant.refresh_token),
             given_hash=self._given_hash,
             lease_until=None,

@@ -9,7 +9,7 @@ import structlog
 
 from connector.errors import CrmAgain, CrmForbidden, CrmNever
 from connector.model import EventKind, Lead, Status, StickyPolicy, StickyStep, WriteBack
-from connector.ports import Crm
+from connector.ports import Crm, CrmRecord
 from connector.routing import Routing
 from connector.sorting import Seen, asked_pool
 from connector.store import assignments, pools
@@ -35,11 +35,11 @@ def look_up(
     if not crm.capabilities.related:
         return seen
     with database.read() as session:
-        ids = _wanted(session, items, seen, rules)
-    if not ids:
+        wanted = _wanted(session, items, seen, rules)
+    if not wanted:
         return seen
     try:
-        return replace(seen, related=crm.related(seen.object_type, ids))
+        return replace(seen, related=crm.related(seen.object_type, wanted))
     except (CrmForbidden, CrmNever, CrmAgain) as refusal:
         tries = max(item.attempts for item in items)
         if isinstance(refusal, CrmAgain) and tries < ENOUGH_TRIES:
@@ -54,7 +54,9 @@ def look_up(
         return seen
 
 
-def _wanted(session: Session, items: Sequence[InboxItem], seen: Seen, rules: Routing) -> list[str]:
+def _wanted(
+    session: Session, items: Sequence[InboxItem], seen: Seen, rules: Routing
+) -> dict[str, CrmRecord]:
     """The living records without an owner whose pool goes by person or company."""
     linked = {i.event.record_id for i in items if i.event.kind is EventKind.LINKED}
     free = {one.survivor_id or one.id: one for one in seen.records.values() if not one.owner_stays}
@@ -79,7 +81,9 @@ def _wanted(session: Session, items: Sequence[InboxItem], seen: Seen, rules: Rou
         )
         places[record_id] = rules.route(lead).pool_id
     asking = _pools_that_ask(session, {pool_id for pool_id in places.values() if pool_id})
-    return [record_id for record_id, pool_id in places.items() if pool_id in asking]
+    return {
+        record_id: free[record_id] for record_id, pool_id in places.items() if pool_id in asking
+    }
 
 
 def _pools_that_ask(session: Session, pool_ids: set[str]) -> set[str]:

@@ -28,7 +28,11 @@ class Alone:
         self.limits = list(limits)
 
     def access_token(
-        self, renew: Callable[[str | None], Grant], *, rejected: str | None = None
+        self,
+        renew: Callable[[str | None], Grant],
+        *,
+        rejected: str | None = None,
+        worked: bool = False,
     ) -> str:
         if self.token is None or self.token == rejected:
             grant = renew(self.refresh_token)

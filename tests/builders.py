@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from connector.model import Board, ExistingOwner, Lead, Member, Pool, Record, SkipReason, User
+from connector.ports import CrmRecord
 
 NOON = datetime(2026, 10, 15, 12, 0, tzinfo=UTC)
 
@@ -48,6 +49,11 @@ def contact(record_id: str = "101", **changes: Any) -> Lead:
 
 def owned_by(owner: User | None, owner_id: str = "9") -> ExistingOwner:
     return ExistingOwner(owner_id=owner.owners["hubspot"] if owner else owner_id, user=owner)
+
+
+def seen(*record_ids: str) -> dict[str, CrmRecord]:
+    """Records of nobody, as a CRM shows them."""
+    return {one: CrmRecord(id=one, owner_id=None, owner_stays=False) for one in record_ids}
 
 
 def under(board: Board, **policies: Any) -> Board:

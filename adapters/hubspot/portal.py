@@ -20,8 +20,11 @@ from connector.errors import CrmForbidden
 from connector.model import Related
 from connector.ports import (
     Capabilities,
+    Changes,
+    Concern,
     CrmRecord,
     CrmUser,
+    Mark,
     Outcome,
     OwnerWrite,
     Shared,
@@ -67,10 +70,12 @@ class HubSpotCrm:
         active = self._owners.active(owners, errand=errand)
         return {row.asked_id: _record(object_type, row, active) for row in rows}
 
-    def related(self, object_type: str, ids: Collection[str]) -> Mapping[str, Sequence[Related]]:
+    def related(
+        self, object_type: str, records: Mapping[str, CrmRecord]
+    ) -> Mapping[str, Sequence[Related]]:
         """By batch reads of associations and of the records they lead to, one of each a step."""
         errand = Errand(self._clock)
-        linked = self._links.of(object_type, ids, errand=errand)
+        linked = self._links.of(object_type, list(records), errand=errand)
         owners = {link.owner_id for links in linked.values() for link in links if link.owner_id}
         active = self._owners.active(owners, errand=errand)
         return {
@@ -117,6 +122,14 @@ class HubSpotCrm:
         body = backlog.question(object_type, since, after)
         answer = self._client.search(object_type, body, errand=Errand(self._clock))
         return backlog.found(answer, after)
+
+    def changes(self, object_type: str, mark: Mark) -> Changes:  # noqa: ARG002
+        """Nothing: HubSpot's webhooks are resent for a day; see ``capabilities``."""
+        return Changes(events=(), mark=mark, is_all=True)
+
+    def concerns(self) -> Sequence[Concern]:
+        """None that the other looks do not find."""
+        return ()
 
     def account_id(self) -> str | None:
         """The portal's id: as set, else read once from the account's details."""

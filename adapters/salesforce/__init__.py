@@ -20,7 +20,7 @@ def receiver(settings: SalesforceSettings) -> Receiver:
 
 def crm(
     settings: SalesforceSettings,
-    shared: Shared,  # noqa: ARG001 - each process logs in by itself
+    shared: Shared,
     *,
     clock: Callable[[], datetime] | None = None,
 ) -> Crm:
@@ -28,9 +28,9 @@ def crm(
 
     Imported here only, since simple-salesforce costs 40 MB and the web process never needs it.
     """
-    from adapters.salesforce.client import SalesforceCrm
+    from adapters.salesforce.org import SalesforceCrm
 
-    return SalesforceCrm(settings, clock=clock or _now)
+    return SalesforceCrm(settings, shared, clock=clock or _now)
 
 
 def _now() -> datetime:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import timedelta
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,6 +21,10 @@ class SalesforceSettings:
     objects: tuple[str, ...] = ("Lead",)  # object types that are routed
     api_version: str = "v64.0"
     unassigned_owners: frozenset[str] = frozenset()  # users whose records count as unowned
+    guarded_objects: tuple[str, ...] = ()  # written one by one, since other automation writes them
+    availability: bool = True  # follow out-of-office times and time zones of the CRM's users
+    omni_channel: bool = False  # who is not online there is away
+    poll_every: timedelta | None = None  # ask what changed, for orgs without outbound messages
 
     @property
     def kind(self) -> str:

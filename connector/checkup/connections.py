@@ -20,7 +20,7 @@ from connector.errors import (
     LeadRotaError,
 )
 from connector.model import User
-from connector.ports import Crm
+from connector.ports import Crm, CrmRecord
 from connector.store import figures, inbox, users
 from connector.store.database import Database, Session
 from connector.store.figures import Rest
@@ -28,6 +28,7 @@ from connector.store.figures import Rest
 PATIENCE = timedelta(seconds=15)  # then nothing more is begun: two calls may take 40 s
 SAMPLE_DAYS = timedelta(days=7)
 LITTLE = 0.1  # of a limit
+_NO_RECORD = CrmRecord(id="1", owner_id=None, owner_stays=False)
 
 Clock = Callable[[], datetime]
 
@@ -148,7 +149,7 @@ def _asked(subject: Subject, crm: Crm, here: _Here, clock: Clock) -> tuple[list[
     """Make the calls one by one; what hinders all of them ends it. Also: does the CRM let us in?"""
     found: list[Finding] = []
     is_open = True
-    readable: list[str] = []
+    readable: dict[str, CrmRecord] = {}  # by object type, some record of it
     began = clock()
 
     def account() -> list[Finding]:
@@ -156,15 +157,16 @@ def _asked(subject: Subject, crm: Crm, here: _Here, clock: Clock) -> tuple[list[
 
     def records(object_type: str) -> list[Finding]:
         sample = crm.unowned(object_type, began - SAMPLE_DAYS)[:1]
-        crm.read_records(object_type, sample or ["1"])
-        readable.append(object_type)
+        read = crm.read_records(object_type, sample or ["1"])
+        readable[object_type] = next(iter(read.values()), _NO_RECORD)
         return []
 
     def links(object_type: str) -> list[Finding]:
         if not crm.capabilities.related or object_type not in readable:
             return []
         try:
-            crm.related(object_type, ["1"])
+            sample = readable[object_type]
+            crm.related(object_type, {sample.id: sample})
         except CrmForbidden as closed:
             return [_not_sticky(subject.name, object_type, closed)]
         return []

@@ -11,8 +11,11 @@ from connector.errors import CrmAgain, CrmError, CrmForbidden
 from connector.model import Availability, Presence, Related
 from connector.ports import (
     Capabilities,
+    Changes,
+    Concern,
     CrmRecord,
     CrmUser,
+    Mark,
     Outcome,
     OwnerWrite,
     Result,
@@ -90,11 +93,13 @@ class MemoryCrm:
             raise CrmAgain("the connection dropped before the answer")
         return outcomes
 
-    def related(self, object_type: str, ids: Collection[str]) -> Mapping[str, Sequence[Related]]:
-        self.looked_up.append(list(ids))
+    def related(
+        self, object_type: str, records: Mapping[str, CrmRecord]
+    ) -> Mapping[str, Sequence[Related]]:
+        self.looked_up.append(list(records))
         if self.link_errors and (error := self.link_errors.pop(0)):
             raise error
-        return {one: self.links[one] for one in ids if one in self.links}
+        return {one: self.links[one] for one in records if one in self.links}
 
     def people(self, owner_ids: Collection[str] | None = None) -> Mapping[str, CrmUser]:
         self.before_people()
@@ -128,6 +133,12 @@ class MemoryCrm:
     ) -> Sequence[str]:
         later = sorted(one for one, row in self.rows.items() if not row.owner_id)
         return [one for one in later if after is None or one > after][:2]
+
+    def changes(self, object_type: str, mark: Mark) -> Changes:
+        return Changes(events=(), mark=mark, is_all=True)
+
+    def concerns(self) -> Sequence[Concern]:
+        return ()
 
     def close(self) -> None:
         pass

@@ -109,7 +109,7 @@ def test_an_older_schema_names_the_command(new_database: NewDatabase) -> None:
     schema.upgrade(database)
     with database.write() as session:
         session.execute(text("UPDATE alembic_version SET version_num = '0001'"))
-    with pytest.raises(StoreBehind, match=r"at revision 0001.*needs 0005.*`leadrota db upgrade`"):
+    with pytest.raises(StoreBehind, match=r"at revision 0001.*needs 0006.*`leadrota db upgrade`"):
         schema.check(database)
 
 

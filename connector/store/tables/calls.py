@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import CheckConstraint, Column, Float, Integer, PrimaryKeyConstraint, Table
+from sqlalchemy import CheckConstraint, Column, Float, Integer, PrimaryKeyConstraint, Table, text
 
 from connector.store.columns import Moment, Words
 from connector.store.tables.rules import in_range, metadata
@@ -37,9 +37,14 @@ crm_tokens = Table(
     Column("refresh_token", Words),  # None until there is a first one
     # Of the refresh token in the settings when these were stored: another one there wins once.
     Column("given_hash", Words),
-    Column("expires_at", Moment),
+    Column("expires_at", Moment),  # None with a token: the CRM does not say
     Column("lease_until", Moment),  # somebody fetches a new one until then
     Column("leased_by", Words),
     CheckConstraint("(lease_until IS NULL) = (leased_by IS NULL)", name="lease_is_whole"),
-    CheckConstraint("(access_token IS NULL) = (expires_at IS NULL)", name="access_is_whole"),
+    Column("log_ins", Integer, nullable=False, server_default=text("0")),  # in vain, in a row
+    Column("logged_in_at", Moment),  # the last of them
+    Column("refused_hash", Words),  # of the access token that the CRM refused last
+    Column("log_in_error", Words),  # why the last log-in gave no token
+    CheckConstraint("expires_at IS NULL OR access_token IS NOT NULL", name="end_has_a_token"),
+    in_range("log_ins", ">= 0"),
 )

@@ -14,6 +14,7 @@ from connector.errors import CrmAgain, CrmForbidden, CrmNever, CrmPaced, CrmUnre
 from connector.model import Absence, Availability, Presence, StickyStep, WorkingHours
 from connector.ports import Delivery, OwnerWrite, Result, Verdict
 from tests import hubspot_requests
+from tests.builders import seen
 
 VERSIONS = ["v3", "2026-03", "2026-09"]
 VERDICT = Verdict(
@@ -358,7 +359,7 @@ def test_a_contacts_company_is_the_primary_one(sandbox, crm, owner, unlinked_as)
     sandbox.link("contacts", lead, "companies", first)
     sandbox.link("contacts", lead, "companies", second, primary=True)
 
-    ((found,),) = crm.related("contacts", [lead, alone, "99"]).values()
+    ((found,),) = crm.related("contacts", seen(lead, alone, "99")).values()
 
     assert (found.step, found.id, found.name) == (StickyStep.COMPANY, second, "Ada 1")
     assert (found.owner_id, found.owner_stays) == (owner, True)
@@ -373,7 +374,7 @@ def test_a_leads_person_and_company_are_those_of_its_primary_contact(sandbox, cr
     sandbox.link("leads", lead, "contacts", person, primary=True)
     sandbox.link("contacts", person, "companies", company, primary=True)
 
-    found = crm.related("leads", [lead])[lead]
+    found = crm.related("leads", seen(lead))[lead]
 
     assert [(one.step, one.id, one.name) for one in found] == [
         (StickyStep.PERSON, person, "Ada"),
@@ -387,7 +388,7 @@ def test_companies_that_the_token_may_not_read_are_told(sandbox, crm):
     sandbox.missing_scopes = ["crm.objects.companies.read"]
 
     with pytest.raises(CrmForbidden, match=r"crm\.objects\.companies\.read"):
-        crm.related("contacts", [lead])
+        crm.related("contacts", seen(lead))
 
 
 def test_people_are_told_with_their_availability(sandbox, crm, owner):

@@ -4,6 +4,7 @@ import pytest
 
 from connector.errors import CrmAgain, CrmForbidden, CrmNever
 from connector.model import Related, StickyStep
+from tests.builders import seen
 
 
 def link(one, *others):
@@ -80,7 +81,7 @@ def test_a_contact_is_linked_to_its_primary_company(portal, crm):
     portal.link("contacts", "companies", link("1", (70, 279), (71, 279, 1), (72, 279)))
     portal.add("companies", "71", name="Ada Ltd", hubspot_owner_id="5501")
 
-    assert crm.related("contacts", ["1"]) == {
+    assert crm.related("contacts", seen("1")) == {
         "1": [company("71", name="Ada Ltd", owner_id="5501", owner_stays=True)]
     }
 
@@ -89,7 +90,7 @@ def test_without_a_primary_company_the_first_counts(portal, crm):
     portal.link("contacts", "companies", link("1", (72, 279), (70, 279)))
     portal.add("companies", "72", domain="ada.test", hubspot_owner_id="7777")
 
-    assert crm.related("contacts", ["1"]) == {
+    assert crm.related("contacts", seen("1")) == {
         "1": [company("72", name="ada.test", owner_id="7777", owner_stays=False)]
     }
 
@@ -99,7 +100,7 @@ def test_a_type_of_the_accounts_own_is_not_taken_for_primary(portal, crm):
     portal.add("companies", "70")
     portal.add("companies", "71")
 
-    assert crm.related("contacts", ["1"]) == {"1": [company("70")]}
+    assert crm.related("contacts", seen("1")) == {"1": [company("70")]}
 
 
 def test_a_lead_has_its_primary_contact_and_that_ones_company(portal, crm):
@@ -111,7 +112,7 @@ def test_a_lead_has_its_primary_contact_and_that_ones_company(portal, crm):
     )  # fmt: skip
     portal.add("companies", "71", name="Ada Ltd")
 
-    assert crm.related("leads", ["1"]) == {
+    assert crm.related("leads", seen("1")) == {
         "1": [
             contact("22", name="Ada Example", email="a@x.test", owner_id="5502", owner_stays=True),
             company("71", name="Ada Ltd"),
@@ -123,7 +124,9 @@ def test_a_lead_without_a_primary_contact_has_a_plain_one_before_any_other(porta
     portal.link("leads", "contacts", link("1", (20, 700), (21, 608)))
     portal.add("contacts", "21", email="a@x.test")
 
-    assert crm.related("leads", ["1"]) == {"1": [contact("21", name="a@x.test", email="a@x.test")]}
+    assert crm.related("leads", seen("1")) == {
+        "1": [contact("21", name="a@x.test", email="a@x.test")]
+    }
 
 
 @pytest.mark.parametrize("object_type", ["deals", "tickets", "tasks", "meetings", "2-31337"])
@@ -133,7 +136,9 @@ def test_other_records_have_a_contact_and_its_company(portal, crm, object_type):
     portal.add("contacts", "20", lastname="Example")
     portal.add("companies", "71")
 
-    assert crm.related(object_type, ["1"]) == {"1": [contact("20", name="Example"), company("71")]}
+    assert crm.related(object_type, seen("1")) == {
+        "1": [contact("20", name="Example"), company("71")]
+    }
 
 
 @pytest.mark.parametrize(("object_type", "primary"), [("deals", 5), ("tickets", 26)])
@@ -146,12 +151,12 @@ def test_a_deal_or_ticket_without_a_contact_has_a_company_of_its_own(
     portal.add("companies", "70")
     portal.add("companies", "71")
 
-    assert crm.related(object_type, ["1", "2"]) == {"1": [contact("20")], "2": [company("71")]}
+    assert crm.related(object_type, seen("1", "2")) == {"1": [contact("20")], "2": [company("71")]}
 
 
 def test_companies_are_linked_to_nobody(portal, crm):
-    assert crm.related("companies", ["1"]) == {}
-    assert crm.related("contacts", []) == {}
+    assert crm.related("companies", seen("1")) == {}
+    assert crm.related("contacts", {}) == {}
     assert portal.answers.requests == []
 
 
@@ -163,7 +168,7 @@ def test_each_step_is_one_call_for_a_hundred_records(portal, crm):
         portal.add("contacts", str(1000 + int(one)))
     portal.add("companies", "70", hubspot_owner_id="5501")
 
-    found = crm.related("leads", leads)
+    found = crm.related("leads", seen(*leads))
 
     assert len(found) == 100
     assert sorted(portal.calls()) == [
@@ -181,14 +186,14 @@ def test_ids_of_64_bits_are_numbers_on_the_wire_and_texts_for_us(portal, crm):
     portal.link("contacts", "companies", link("874716779721", (big, 1)))
     portal.add("companies", str(big))
 
-    assert crm.related("contacts", ["874716779721"]) == {"874716779721": [company(str(big))]}
+    assert crm.related("contacts", seen("874716779721")) == {"874716779721": [company(str(big))]}
 
 
 def test_a_record_that_is_gone_is_no_link(portal, crm):
     portal.link("contacts", "companies", link("1", 70), link("2", 71))
     portal.add("companies", "71")
 
-    assert crm.related("contacts", ["1", "2", "3"]) == {"2": [company("71")]}
+    assert crm.related("contacts", seen("1", "2", "3")) == {"2": [company("71")]}
 
 
 def test_a_company_that_was_merged_is_its_survivor(answers, crm):
@@ -197,7 +202,7 @@ def test_a_company_that_was_merged_is_its_survivor(answers, crm):
     survivor = {"id": "75", "properties": {"hubspot_owner_id": "5501"}}
     answers.say(200, {"results": [survivor]})
 
-    assert crm.related("contacts", ["1"]) == {
+    assert crm.related("contacts", seen("1")) == {
         "1": [company("75", owner_id="5501", owner_stays=True)]
     }
 
@@ -213,7 +218,7 @@ def test_an_item_that_was_refused_is_linked_to_none(answers, crm, status):
     answers.say(status, {"results": [link("1", 70)], "errors": [error], "numErrors": 1})
     answers.say(200, {"results": [{"id": "70", "properties": {}}]})
 
-    assert crm.related("contacts", ["1", "2"]) == {"1": [company("70")]}
+    assert crm.related("contacts", seen("1", "2")) == {"1": [company("70")]}
 
 
 @pytest.mark.parametrize("category", ["RATE_LIMITS", "INTERNAL_ERROR"])
@@ -221,7 +226,7 @@ def test_an_item_that_failed_for_a_moment_is_asked_again(answers, crm, category)
     answers.say(207, {"results": [], "errors": [{"category": category, "message": "busy"}]})
 
     with pytest.raises(CrmAgain, match="busy"):
-        crm.related("contacts", ["1"])
+        crm.related("contacts", seen("1"))
 
 
 @pytest.mark.parametrize(
@@ -243,7 +248,7 @@ def test_an_item_that_failed_for_a_moment_is_asked_again(answers, crm, category)
 def test_an_item_of_any_shape_is_linked_to_none(answers, crm, item):
     answers.say(200, {"results": [item]})
 
-    assert crm.related("contacts", ["1"]) == {}
+    assert crm.related("contacts", seen("1")) == {}
     assert len(answers.requests) == 1
 
 
@@ -253,30 +258,30 @@ def test_types_of_any_shape_are_no_primary(answers, crm, types):
     answers.say(200, {"results": [{"from": {"id": 1}, "to": to}]})
     answers.say(200, {"results": [{"id": "70", "properties": {}}]})
 
-    assert crm.related("contacts", ["1"]) == {"1": [company("70")]}
+    assert crm.related("contacts", seen("1")) == {"1": [company("70")]}
 
 
 def test_an_own_type_that_has_no_contacts_is_asked_once_an_hour(answers, crm, clock):
     refusal = {"category": "VALIDATION_ERROR", "message": "no association definition"}
     answers.say(400, refusal)
-    assert crm.related("2-31337", ["1"]) == {}
-    assert crm.related("2-31337", ["2"]) == {}
+    assert crm.related("2-31337", seen("1")) == {}
+    assert crm.related("2-31337", seen("2")) == {}
     assert len(answers.requests) == 1
 
     clock.now += 3600
     answers.say(200, {"results": [link("2", 20)]})
     answers.say(200, {"results": [{"id": "20", "properties": {}}]})
     answers.say(200, {"results": []})
-    assert crm.related("2-31337", ["2"]) == {"2": [contact("20")]}
+    assert crm.related("2-31337", seen("2")) == {"2": [contact("20")]}
 
 
 def test_a_refusal_for_a_type_that_has_contacts_is_told(answers, crm):
     answers.say(400, {"category": "VALIDATION_ERROR", "message": "no number"})
     with pytest.raises(CrmNever, match="no number"):
-        crm.related("leads", ["x"])
+        crm.related("leads", seen("x"))
 
     answers.say(200, {"results": []})
-    assert crm.related("leads", ["1"]) == {}
+    assert crm.related("leads", seen("1")) == {}
 
 
 def test_companies_that_are_closed_to_us_are_told(portal, crm):
@@ -286,7 +291,7 @@ def test_companies_that_are_closed_to_us_are_told(portal, crm):
     portal.answers._replies.insert(0, ("objects/companies", lambda _: (403, refusal)))
 
     with pytest.raises(CrmForbidden, match=r"crm\.objects\.companies\.read"):
-        crm.related("contacts", ["1"])
+        crm.related("contacts", seen("1"))
 
 
 def test_companies_that_are_closed_to_us_do_not_cost_the_person(portal, crm):
@@ -296,7 +301,7 @@ def test_companies_that_are_closed_to_us_do_not_cost_the_person(portal, crm):
     refusal = {"category": "MISSING_SCOPES", "message": "no"}
     portal.answers._replies.insert(0, ("objects/companies", lambda _: (403, refusal)))
 
-    assert crm.related("leads", ["1"]) == {"1": [contact("20")]}
+    assert crm.related("leads", seen("1")) == {"1": [contact("20")]}
 
 
 def test_associations_that_are_closed_to_us_are_told(answers, crm):
@@ -304,4 +309,4 @@ def test_associations_that_are_closed_to_us_are_told(answers, crm):
     answers.say(207, {"results": [], "errors": [error]})
 
     with pytest.raises(CrmForbidden):
-        crm.related("contacts", ["1"])
+        crm.related("contacts", seen("1"))

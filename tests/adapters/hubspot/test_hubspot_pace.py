@@ -9,6 +9,7 @@ from adapters.hubspot.pace import Bucket, Pace
 from connector.errors import CrmNever, CrmPaced, CrmUnreachable
 from connector.ports import Limit, OwnerWrite, Verdict
 from tests.alone import Alone
+from tests.builders import seen
 
 SINCE = datetime(2026, 11, 30, tzinfo=UTC)
 VERDICT = Verdict(owner_id="5501", owner_email="", user_name="", pool="", reason="rotation")
@@ -108,7 +109,7 @@ def test_each_request_takes_a_token_of_its_bucket(answers, connect, shared, vers
     crm.write_owners("contacts", [OwnerWrite(record_id="1", owner_id="5501")])
     answers.say(200, {"results": [link]})
     answers.say(200, {"results": [{"id": "7", "properties": {}}]})
-    crm.related("contacts", ["1"])
+    crm.related("contacts", seen("1"))
     answers.say(200, LISTING)
     crm.unowned("contacts", SINCE)
     answers.say(200, LISTING)

@@ -6,6 +6,7 @@ import pytest
 
 from connector.errors import CrmNever
 from connector.ports import OwnerWrite, Verdict
+from tests.builders import seen
 
 VERDICT = Verdict(
     owner_id="5501",
@@ -59,7 +60,7 @@ def test_every_call_has_its_path_in_every_version(answers, connect, version):
     answers.say(200, {"results": [{"id": "2", "properties": {}}]})
     answers.say(200, {"results": [{"from": {"id": "2"}, "to": [{"toObjectId": 3}]}]})
     answers.say(200, {"results": [{"id": "3", "properties": {}}]})
-    crm.related("leads", ["1"])
+    crm.related("leads", seen("1"))
     answers.say(200, {"results": []})
     answers.say(200, employed)
     answers.say(200, {"results": []})

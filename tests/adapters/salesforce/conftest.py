@@ -7,9 +7,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from adapters.salesforce.client import SalesforceCrm
+from adapters.salesforce.org import SalesforceCrm
 from adapters.salesforce.settings import SalesforceSettings
 from adapters.sandbox.salesforce import SalesforceSandbox
+from tests.alone import Alone
 
 ORG = "00D5g000000XyZ1EAK"
 
@@ -62,7 +63,7 @@ def connect(clock: Clock) -> Iterator[Callable[..., SalesforceCrm]]:
 
     def open_crm(url: str, *, call_seconds: float = 20.0, **given: object) -> SalesforceCrm:
         settings = salesforce_settings(login_url=url, **given)
-        opened.append(SalesforceCrm(settings, clock=clock, call_seconds=call_seconds))
+        opened.append(SalesforceCrm(settings, Alone(), clock=clock, call_seconds=call_seconds))
         return opened[-1]
 
     yield open_crm

@@ -1,0 +1,131 @@
+"""The outbound half of one org, by the promises of ``connector.ports.Crm``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from datetime import datetime
+from functools import partial
+
+from adapters.salesforce import backlog, concerns, owners, records, transport, writing
+from adapters.salesforce import ids as record_ids
+from adapters.salesforce.auth import LogIn
+from adapters.salesforce.client import Call
+from adapters.salesforce.links import Links
+from adapters.salesforce.reading import Reader
+from adapters.salesforce.settings import SalesforceSettings
+from adapters.salesforce.users import Users
+from connector.errors import CrmNever
+from connector.model import Related
+from connector.ports import (
+    Capabilities,
+    Changes,
+    Concern,
+    CrmRecord,
+    CrmUser,
+    Mark,
+    Outcome,
+    OwnerWrite,
+    Shared,
+    Verdict,
+)
+
+
+class SalesforceCrm:
+    """One connected org. Shared by threads; each call has a session of its own."""
+
+    capabilities = Capabilities(read_batch=200, write_batch=200)
+
+    def __init__(
+        self,
+        settings: SalesforceSettings,
+        shared: Shared,
+        *,
+        clock: Callable[[], datetime],
+        call_seconds: float = transport.CALL_SECONDS,
+    ) -> None:
+        """Open nothing yet. Raise ``BadSettings`` when these settings can never log in."""
+        self._settings = settings
+        self._shared = shared
+        self._connections = transport.pool()
+        self._log_in = LogIn(
+            settings, clock=clock, post=partial(transport.post_form, self._connections)
+        )
+        self._clock = clock
+        self._call_seconds = call_seconds
+        self._unassigned = frozenset(
+            record_ids.full_id(raw) or raw for raw in settings.unassigned_owners
+        )
+        self._directory = owners.Directory(clock)
+        self._reader = Reader(self._unassigned)
+        self._links = Links(self._unassigned)
+        self._users = Users(settings)
+
+    @property
+    def availability_problem(self) -> str | None:
+        """Why ``people`` told less of it than it might; None: nothing."""
+        return self._users.problem
+
+    def read_records(
+        self, object_type: str, ids: Sequence[str], *, fields: Collection[str] = ()
+    ) -> Mapping[str, CrmRecord]:
+        """One query for all. An id that cannot be one of this object type is never sent."""
+        records.check_object_type(object_type)
+        asked = {
+            raw: id18 for raw in ids if (id18 := record_ids.record_id(object_type, raw)) is not None
+        }
+        if not asked:
+            return {}
+        return self._reader.read(self._call(), object_type, asked, fields=fields)
+
+    def related(
+        self, object_type: str, records: Mapping[str, CrmRecord]
+    ) -> Mapping[str, Sequence[Related]]:
+        """By the ids that a record holds, its e-mail and its web domain; one query for each step.
+
+        Of several found for one step, the one whose owner stays and that was changed last.
+        """
+        return self._links.of(self._call(), object_type, records) if records else {}
+
+    def people(self, owner_ids: Collection[str] | None = None) -> Mapping[str, CrmUser]:
+        """One query for the users, one each for out-of-office times and presence."""
+        return self._users.read(self._call(), owner_ids)
+
+    def person(self, owner_id: str) -> CrmUser | None:  # noqa: ARG002
+        """Nobody: no workflow of Salesforce waits for an owner."""
+        return None
+
+    def tell(self, callback_id: str, verdict: Verdict) -> None:  # noqa: ARG002
+        """No workflow of Salesforce waits for a verdict."""
+        raise CrmNever("Salesforce takes no callbacks.")
+
+    def write_owners(self, object_type: str, writes: Sequence[OwnerWrite]) -> list[Outcome]:
+        """One collections update, preceded by at most one look at the new owners."""
+        records.check_object_type(object_type)
+        return writing.write(self._call(), object_type, writes, self._directory)
+
+    def unowned(self, object_type: str, since: datetime, *, after: str | None = None) -> list[str]:
+        """By one query in the order of ids, whoever owns them; up to 200."""
+        records.check_object_type(object_type)
+        return backlog.unowned(self._call(), object_type, since, after)
+
+    def changes(self, object_type: str, mark: Mark) -> Changes:
+        """By one query on the moment of the last change of any kind; up to 2,000 records."""
+        records.check_object_type(object_type)
+        return backlog.changes(self._call(), object_type, mark)
+
+    def concerns(self) -> Sequence[Concern]:
+        """What an org gets wrong most: whose leads are kept, and what the user may not do."""
+        return concerns.concerns(self._call(), self._settings, self._unassigned)
+
+    def account_id(self) -> None:
+        """None: the org of a message is checked when it comes in."""
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._connections.close()
+
+    def _call(self) -> Call:
+        session = transport.OrgSession(
+            self._connections, self._log_in, clock=self._clock, seconds=self._call_seconds
+        )
+        return Call(session, version=self._settings.api_version.removeprefix("v"))

@@ -1,0 +1,48 @@
+"""What the core asks of a CRM adapter, and nothing more.
+
+An adapter is a package named under the entry point group ``leadrota.adapters`` with two functions:
+
+    receiver(settings) -> Receiver      for the web process; opens no connection
+    crm(settings, shared) -> Crm        opens connections on the first call
+
+``settings`` is the adapter's own frozen settings object, made by ``config``; ``shared`` is what all
+processes share of the connection.
+"""
+
+from connector.ports.inbound import Answer, Choice, Delivery, Question, Received, Receiver, Verdict
+from connector.ports.outbound import (
+    Capabilities,
+    Changes,
+    Concern,
+    Crm,
+    CrmRecord,
+    CrmUser,
+    Mark,
+    Outcome,
+    OwnerWrite,
+    Result,
+)
+from connector.ports.shared import Grant, Limit, Shared
+
+__all__ = [
+    "Answer",
+    "Capabilities",
+    "Changes",
+    "Choice",
+    "Concern",
+    "Crm",
+    "CrmRecord",
+    "CrmUser",
+    "Delivery",
+    "Grant",
+    "Limit",
+    "Mark",
+    "Outcome",
+    "OwnerWrite",
+    "Question",
+    "Received",
+    "Receiver",
+    "Result",
+    "Shared",
+    "Verdict",
+]
