@@ -101,7 +101,7 @@ class SalesforceCrm:
     def write_owners(self, object_type: str, writes: Sequence[OwnerWrite]) -> list[Outcome]:
         """One collections update, preceded by at most one look at the new owners."""
         records.check_object_type(object_type)
-        return writing.write(self._call(), object_type, writes, self._directory)
+        return writing.write(self._call, object_type, writes, self._directory)
 
     def unowned(self, object_type: str, since: datetime, *, after: str | None = None) -> list[str]:
         """By one query in the order of ids, whoever owns them; up to 200."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from adapters.salesforce import ids, owners
@@ -11,15 +11,21 @@ from connector.ports import Outcome, OwnerWrite, Result
 
 
 def write(
-    call: Call, object_type: str, writes: Sequence[OwnerWrite], directory: owners.Directory
+    begin: Callable[[], Call],
+    object_type: str,
+    writes: Sequence[OwnerWrite],
+    directory: owners.Directory,
 ) -> list[Outcome]:
-    """One collections update, preceded by at most one look at the new owners."""
+    """One collections update, preceded by at most one look at the new owners.
+
+    ``begin`` is called only if there is something to send.
+    """
     targets: dict[str, str] = {}
     for one in writes:
         record_id, owner_id = _checked(object_type, one)
         if record_id and owner_id:
             targets[record_id] = owner_id  # a record twice in one update is an error there
-    settled = _update(call, object_type, targets, directory) if targets else {}
+    settled = _update(begin(), object_type, targets, directory) if targets else {}
     return [_outcome(object_type, one, targets, settled) for one in writes]
 
 

@@ -16,7 +16,7 @@ from werkzeug import Request, Response
 from werkzeug.serving import make_server
 
 from adapters.salesforce import receiver
-from adapters.salesforce.client import SalesforceCrm
+from adapters.salesforce.org import SalesforceCrm
 from adapters.salesforce.settings import SalesforceSettings
 from adapters.sandbox.salesforce import SalesforceSandbox
 from adapters.sandbox.salesforce_sender import SalesforceSender

@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
 from adapters.salesforce import addresses, auth, crm
-from adapters.salesforce.client import SalesforceCrm
+from adapters.salesforce.org import SalesforceCrm
 from adapters.salesforce.settings import SalesforceSettings
 from adapters.sandbox.salesforce import SalesforceSandbox
 from connector.errors import BadSettings, CrmAgain, CrmError, CrmPaced, CrmUnreachable

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from adapters.salesforce import ids
-from adapters.salesforce.client import SalesforceCrm
+from adapters.salesforce.org import SalesforceCrm
 from adapters.sandbox.salesforce import SalesforceSandbox
 from connector.errors import CrmAgain, CrmNever
 from connector.ports import OwnerWrite, Result

@@ -9,7 +9,7 @@ import pytest
 import requests
 
 from adapters.salesforce import ids, records
-from adapters.salesforce.client import SalesforceCrm
+from adapters.salesforce.org import SalesforceCrm
 from adapters.sandbox.salesforce import SalesforceSandbox
 from connector.errors import CrmAgain, CrmForbidden, CrmNever, CrmUnreachable
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 import pytest
 import responses
 
-from adapters.salesforce.client import SalesforceCrm
+from adapters.salesforce.org import SalesforceCrm
 from adapters.sandbox.salesforce import SalesforceSandbox
 from connector.errors import CrmAgain, CrmError, CrmUnreachable
 from connector.ports import OwnerWrite
