@@ -103,7 +103,7 @@ def test_a_missing_permission_is_told_and_the_leads_wait_for_it(org: Org) -> Non
     ids = org.create("Lead")
     org.arrive(*ids)
     assert org.sandbox.log_ins == 1
-    assert org.stage.inbox() == {("ready", None): 1}
+    assert org.stage.inbox() == {("ready", "INSUFFICIENT_ACCESS"): 1}
     org.sandbox.faults.clear()
     org.stage.later(hours=1)
     org.stage.work()
