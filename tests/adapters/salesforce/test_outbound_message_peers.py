@@ -58,7 +58,7 @@ class Listener:
             self.events += received.events
             answer = received.answer
         except WebhookRefused as refusal:
-            refused = self.receiver.refused(refusal)
+            refused = self.receiver.refused(refusal, delivery)
             assert refused is not None
             answer = refused
         return Response(answer.body, answer.status, content_type=answer.content_type)

@@ -390,7 +390,7 @@ def test_a_refusal_is_a_soap_fault_that_is_never_an_ack(
     taker: Receiver, status: int, side: str
 ) -> None:
     refusal = WebhookRefused("<Ack>true</Ack>", code="some_word", status=status)
-    answer = taker.refused(refusal)
+    answer = taker.refused(refusal, delivery())
     assert answer is not None
     assert (answer.status, answer.content_type) == (status, "text/xml; charset=utf-8")
     assert b"Ack" not in answer.body
