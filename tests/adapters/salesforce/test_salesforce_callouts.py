@@ -266,6 +266,15 @@ def test_a_record_without_a_good_id_is_ignored_among_good_ones(taker: Taker, bad
     assert (second.record_id, second.ignored) == (LEAD, None)
 
 
+def test_a_bad_id_is_told_as_such_where_no_object_type_is_named(taker: Taker) -> None:
+    assert one(taker(), callout("//evil.example", object=None)).ignored == "bad_record_id"
+
+
+def test_a_long_object_type_is_cut_and_ignored(taker: Taker) -> None:
+    event = one(taker(), callout(LEAD, object="x" * 5000))
+    assert (event.object_type, event.ignored) == ("x" * 80, "object_not_routed")
+
+
 def test_two_leads_whose_ids_differ_only_in_case_are_two(taker: Taker) -> None:
     told = events(taker(), callout("00QRR00000AbCdE2AV", "00QRR00000aBcDe2AK"))
     assert [event.record_id for event in told] == ["00QRR00000AbCdE2AV", "00QRR00000aBcDe2AK"]
