@@ -88,7 +88,6 @@ def test_a_callout_that_tells_of_a_deletion_closes_what_waits(org: Org) -> None:
     org.arrive(lead)
     org.sandbox.delete(lead)
     org.call_out("Lead", {"Id": lead}, event="deleted")
-    org.stage.later(minutes=1)
     org.stage.work()
     assert [row["status"] for row in org.rows()] == ["assigned", "undone"]
     org.arrive(*(after := org.create("Lead")))

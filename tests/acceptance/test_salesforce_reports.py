@@ -144,7 +144,7 @@ def test_a_notification_that_comes_again_two_hours_later_is_acknowledged_and_cha
 def test_both_forms_of_an_id_are_one_record_and_case_twins_are_two(org: Org) -> None:
     org.stage.team("AB")
     twins = [
-        org.sandbox.create("Lead", {"LastName": "x", "Company": "x"}, record_id=one)
+        org.sandbox.create("Lead", {"LastName": "x", "Company": f"C{one}"}, record_id=one)
         for one in ("00QRR00000AbCdE2AV", "00QRR00000aBcDe2AK")
     ]
     for one in twins:
