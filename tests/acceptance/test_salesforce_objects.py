@@ -29,6 +29,7 @@ MORNING = {
 @pytest.fixture
 def org(sqlite: Database) -> Iterator[Org]:
     with Stage(sqlite) as stage:
+        stage.salesforce.add_object("Visit__c")
         yield Org(stage)
 
 
