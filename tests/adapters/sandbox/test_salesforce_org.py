@@ -340,6 +340,23 @@ def test_a_preset_answers_in_the_words_of_salesforce(at, preset, status, word):
     assert call.get("/limits").status_code == 200
 
 
+def test_the_token_endpoint_can_answer_with_a_page(at):
+    org, call, _ = at
+    org.faults.add("/oauth2/token", preset="unavailable_page")
+    answer = call.token()
+    assert (answer.status_code, answer.text[:6]) == (503, "<html>")
+    assert call.token().status_code == 200
+
+
+def test_a_write_can_be_lost_before_it_takes_effect(at):
+    org, call, _ = at
+    lead = org.create("Lead", {"LastName": "Example"})
+    org.faults.add("/sobjects/Lead/", "PATCH", preset="lost_before")
+    with pytest.raises(requests.ConnectionError):
+        call.patch(lead, {"Country": "DE"})
+    assert org.get(lead)["Country"] is None
+
+
 def test_a_write_can_take_effect_and_lose_its_answer(at):
     org, call, _ = at
     ann = org.add_user("Ann", "ann@example.com")
