@@ -16,7 +16,7 @@ from adapters.hubspot.settings import HubSpotSettings
 from connector import grants
 from connector.errors import CrmAgain, CrmPaced, CrmUnreachable
 from connector.grants import Tokens
-from connector.ports import Grant
+from connector.ports import Credentials, Grant
 from connector.store import tables
 from connector.store import tokens as store
 from connector.store.database import Database, connect
@@ -36,12 +36,16 @@ from connector.grants import Tokens
 from connector.store.database import connect
 url, endpoint, now, key = sys.argv[1:]
 database = connect(url)
-tokens = Tokens(
-    database, "hubspot", clock=lambda: datetime.fromisoformat(now), encryption_key=key
-)
 settings = HubSpotSettings(
     name="hubspot", client_id="client-1", client_secret="client-secret-1",
     public_url="https://leads.example.com", base_url=endpoint,
+)
+tokens = Tokens(
+    database,
+    "hubspot",
+    clock=lambda: datetime.fromisoformat(now),
+    encryption_key=key,
+    credentials=settings.credentials,
 )
 renew = oauth.renewal(settings)
 with ThreadPoolExecutor(5) as pool:
@@ -91,7 +95,9 @@ def renew(endpoint):
 def process(database, clock):
     """Another process with the same database and settings."""
 
-    def start(*, key=KEY, given="refresh-0", sleep=None) -> Tokens:
+    def start(
+        *, key=KEY, given="refresh-0", app="client-1", sleep=None, insists=False
+    ) -> Tokens:
         def no_wait(seconds: float) -> None:
             raise AssertionError(f"nobody should wait here, but {seconds} s were asked for")
 
@@ -100,8 +106,9 @@ def process(database, clock):
             "hubspot",
             clock=clock,
             encryption_key=key,
-            given_refresh_token=given,
+            credentials=Credentials(given=given, app=app),
             sleep=sleep or no_wait,
+            insists=insists,
         )
 
     return start
@@ -454,7 +461,7 @@ def test_a_hitch_of_the_database_does_not_lose_a_rotated_token(
         "hubspot",
         clock=clock,
         encryption_key=KEY,
-        given_refresh_token="refresh-0",
+        credentials=Credentials(given="refresh-0"),
         sleep=repair,
     )
 
@@ -466,7 +473,7 @@ def test_a_hitch_of_the_database_does_not_lose_a_rotated_token(
 
 def test_a_database_that_cannot_be_asked_is_a_pause(process, renew, database, tmp_path, clock):
     lost = connect(f"sqlite:///{tmp_path}/missing/leadrota.db")
-    tokens = Tokens(lost, "hubspot", clock=clock, encryption_key=KEY)
+    tokens = Tokens(lost, "hubspot", clock=clock, encryption_key=KEY, credentials=Credentials())
 
     with pytest.raises(CrmPaced) as caught:
         tokens.access_token(renew)
