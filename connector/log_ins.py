@@ -11,8 +11,10 @@ MOST = 5  # one after the other
 PAUSE = timedelta(hours=24)
 NO_CONNECTION = "no_connection"  # code of a call that never reached the CRM
 # Before the log-in that follows so many in vain: a CRM that refuses two fresh tokens would refuse a
-# third, and once it lets us in again the next one is not far, in proportion to what passed.
-_GAPS = (timedelta(), timedelta(), timedelta(minutes=30), timedelta(hours=2), timedelta(hours=8))
+# third. Short of the two hours for which most sessions live unused, so that for some six hours the
+# last token is good once the CRM lets us in again.
+_SOON, _LATER = timedelta(minutes=30), timedelta(minutes=105)
+_GAPS = (timedelta(), timedelta(), _SOON, _LATER, _LATER)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -95,9 +95,7 @@ def renew(endpoint):
 def process(database, clock):
     """Another process with the same database and settings."""
 
-    def start(
-        *, key=KEY, given="refresh-0", app="client-1", sleep=None, insists=False
-    ) -> Tokens:
+    def start(*, key=KEY, given="refresh-0", app="client-1", sleep=None, insists=False) -> Tokens:
         def no_wait(seconds: float) -> None:
             raise AssertionError(f"nobody should wait here, but {seconds} s were asked for")
 
