@@ -268,6 +268,19 @@ def test_who_lost_its_lease_does_not_overwrite_what_came_since(process, renew, c
     assert tokens.access_token(renew) == "newer"
 
 
+def test_log_ins_in_which_the_process_dies_count(process, clock):
+    def dies(_refresh_token: str | None) -> Grant:
+        raise KeyboardInterrupt
+
+    for _ in range(2):
+        with pytest.raises(KeyboardInterrupt):
+            process().access_token(dies)
+        clock.passes(minutes=1)
+
+    with pytest.raises(CrmUnreachable):
+        process().access_token(dies)
+
+
 def test_a_failure_goes_up_and_the_next_one_may_try(process, renew, endpoint, database):
     endpoint.faults.add("/oauth/", status=503)
     tokens = process()
@@ -358,6 +371,73 @@ def test_a_new_key_in_front_of_the_old_one_reads_on_and_takes_over(process, rene
     clock.passes(minutes=26)
     process(key=f"{new},{KEY}").access_token(renew)
     assert process(key=new).access_token(renew) == "access-2"
+
+
+def test_a_client_secret_that_was_put_right_is_tried_at_once_with_the_stored_token(
+    process, renew, endpoint, clock
+):
+    process().access_token(renew)
+    clock.passes(hours=1)
+    asked = []
+
+    def refused(refresh_token: str | None) -> Grant:
+        asked.append(refresh_token)
+        raise CrmUnreachable("wrong client secret", code="invalid_client")
+
+    for _ in range(9):
+        with pytest.raises(CrmUnreachable):
+            process(app="wrong").access_token(refused)
+        clock.passes(minutes=15)
+
+    assert asked == ["refresh-0"] * 5
+    assert process().access_token(renew) == "access-2"
+
+
+def test_the_count_goes_on_in_another_process_and_after_a_restart(process, endpoint, renew, clock):
+    endpoint.refresh_token = "another"
+
+    for _ in range(20):
+        with pytest.raises(CrmUnreachable) as caught:
+            process().access_token(renew)
+        assert caught.value.code == "bad_refresh_token"
+        assert "leadrota connect" in caught.value.message
+        clock.passes(minutes=15)
+
+    assert len(endpoint.calls) == 5
+    with pytest.raises(CrmUnreachable):
+        process(insists=True).access_token(renew)
+    assert len(endpoint.calls) == 6  # a person looks
+
+
+def test_a_call_that_gets_through_ends_the_count(process, renew, endpoint):
+    tokens = process()
+    token = None
+    for number in range(1, 9):
+        token = tokens.access_token(renew, rejected=token)
+        assert token == f"access-{number}"
+        tokens.worked(token)
+
+
+def test_an_older_token_that_works_does_not_end_the_count(process, renew, endpoint):
+    one, other = process(), process()
+    older = one.access_token(renew)
+    newer = other.access_token(renew, rejected=older)
+
+    one.worked(older)
+
+    with pytest.raises(CrmUnreachable):
+        other.access_token(renew, rejected=newer)
+
+
+def test_noting_how_a_call_went_never_fails(process, renew, database, tmp_path, clock):
+    lost = connect(f"sqlite:///{tmp_path}/missing/leadrota.db")
+    tokens = Tokens(lost, "hubspot", clock=clock, encryption_key=KEY, credentials=Credentials())
+    tokens._kept = grants._Kept(access_token="a", renew_at=None, is_doubted=True)
+
+    tokens.worked("a")
+    tokens.refused("a")
+
+    lost.close()
 
 
 def test_without_a_key_nothing_is_fetched(process, renew, endpoint):

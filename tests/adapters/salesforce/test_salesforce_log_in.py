@@ -275,6 +275,37 @@ def test_a_refused_log_in_says_whether_to_try_again(
     assert len(responses.calls) == 1
 
 
+@pytest.mark.parametrize(
+    ("switch", "word"),
+    [
+        ({"has_run_as_user": False}, "user to run as"),
+        ({"client_id": "another"}, "SALESFORCE_CLIENT_ID"),
+        ({"client_secret": "another"}, "SALESFORCE_CLIENT_SECRET"),
+    ],
+    ids=lambda given: given if isinstance(given, str) else next(iter(given)),
+)
+def test_a_refused_log_in_says_what_to_look_at(
+    org: SalesforceSandbox, crm: SalesforceCrm, switch: dict[str, Any], word: str
+) -> None:
+    for name, value in switch.items():
+        setattr(org.tokens, name, value)
+    with pytest.raises(CrmUnreachable, match=word):
+        crm.read_records("Lead", [LEAD])
+
+
+def test_a_refused_assertion_says_what_to_look_at(
+    connect: Connect, keys: tuple[str, str], clock: Any
+) -> None:
+    with SalesforceSandbox(public_key=keys[1], username="robot@acme.example", clock=clock) as org:
+        org.tokens.is_approved = False
+        crm = connect(
+            org.url, client_secret=None, private_key=keys[0], username="robot@acme.example"
+        )
+        with pytest.raises(CrmUnreachable, match="SALESFORCE_USERNAME") as refused:
+            crm.read_records("Lead", [LEAD])
+    assert refused.value.crm_message == "user hasn't approved this consumer"
+
+
 @responses.activate
 def test_the_words_of_a_refused_log_in_are_kept_but_no_secret(
     connect: Connect, caplog: pytest.LogCaptureFixture
@@ -300,7 +331,7 @@ def test_a_token_is_never_told(connect: Connect, caplog: pytest.LogCaptureFixtur
         connect(MY_DOMAIN).read_records("Lead", [LEAD])
     assert error.value.crm_message == "said ***"
     assert "s3cret" not in str(error.value) + repr(error.value) + caplog.text
-    assert "s3cret" not in repr(auth.Token(token, MY_DOMAIN, None))
+    assert "s3cret" not in repr(auth.Token(token, MY_DOMAIN, None, grant=token))
 
 
 @responses.activate

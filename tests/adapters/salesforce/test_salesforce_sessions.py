@@ -14,9 +14,11 @@ from typing import Any
 import pytest
 from sqlalchemy import event, select
 
+from adapters.salesforce import transport
 from adapters.salesforce.org import SalesforceCrm
 from adapters.salesforce.settings import SalesforceSettings
 from adapters.sandbox.salesforce import SalesforceSandbox
+from connector import grants
 from connector.errors import CrmAgain, CrmPaced, CrmUnreachable
 from connector.ports import Grant, OwnerWrite
 from connector.sharing import SharedByAll
@@ -232,6 +234,10 @@ def test_a_stored_session_that_is_none_of_ours_or_of_elsewhere_is_not_used(
     assert org.log_ins == 1
 
 
+def test_the_lease_is_longer_than_a_log_in_may_take() -> None:
+    assert grants.LEASE.total_seconds() > transport.CALL_SECONDS
+
+
 # -- what a session costs
 
 
@@ -324,11 +330,10 @@ def test_a_look_by_a_person_logs_in_anew_and_the_others_go_on_with_its_session(
     org.faults.add("/services/data", preset="session_lasting", times=None)
     assert probe(crm, clock) == "INVALID_SESSION_ID"
     org.faults.clear()
-    org.expire_tokens()
     assert probe(process(by_hand=True), clock) == "worked"
-    assert org.log_ins == 2
     assert probe(crm, clock) == "worked"
     assert org.log_ins == 2
+    assert org.calls[-1].headers["authorization"].endswith("000002")
 
 
 def test_a_look_by_a_person_makes_one_log_in_however_many_were_in_vain(
@@ -375,6 +380,18 @@ def test_a_clock_that_was_set_back_does_not_stop_log_ins_for_years(
     assert org.log_ins == 2
     probe(crm, clock, seconds=-9 * 365 * 86_400)
     assert org.log_ins == 3
+
+
+def test_a_call_renews_its_session_once_however_many_requests_it_makes(
+    org: SalesforceSandbox, crm: SalesforceCrm
+) -> None:
+    leads = [org.create("Lead", {}) for _ in range(3)]
+    org.page_size = 1
+    org.faults.add("/query/$", preset="session_expired")
+    org.faults.add("/query/.+", preset="session_expired")
+    with pytest.raises(CrmUnreachable):
+        crm.read_records("Lead", leads)
+    assert org.log_ins == 2
 
 
 # -- the log-in itself fails
