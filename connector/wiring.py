@@ -162,7 +162,7 @@ def shared(
         clock=clock,
         real_clock=utc_now,
         encryption_key=settings.encryption_key,
-        given_refresh_token=getattr(connection, "refresh_token", None),
+        credentials=connection.credentials,
         heeds_pauses=heeds_pauses,
     )
 

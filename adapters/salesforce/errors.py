@@ -130,13 +130,16 @@ def words(found: Iterable[Problem]) -> str | None:
 
 def session_expired(status: int, body: bytes) -> bool:
     """Whether a new token can help. 403 never is about the session, whatever it says."""
-    if status not in (400, 401):
+    if status not in (400, 401) or session_lasts(body):
         return False
-    for found in problems(body) or []:
-        lasting = any(phrase in found.text.lower() for phrase in _LASTING_PHRASES)
-        if found.code in ("INVALID_SESSION_ID", "InvalidSessionId") and not lasting:
-            return True
-    return False
+    codes = {found.code for found in problems(body) or []}
+    return bool(codes & {"INVALID_SESSION_ID", "InvalidSessionId"})
+
+
+def session_lasts(body: bytes) -> bool:
+    """Whether a refusal says that a new token would be refused in the same way."""
+    texts = [found.text.lower() for found in problems(body) or []]
+    return any(phrase in text for text in texts for phrase in _LASTING_PHRASES)
 
 
 def outcome(record_id: str, entry: Mapping[str, object]) -> Outcome:

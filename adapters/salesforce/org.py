@@ -48,7 +48,7 @@ class SalesforceCrm:
         self._shared = shared
         self._connections = transport.pool()
         self._log_in = LogIn(
-            settings, clock=clock, post=partial(transport.post_form, self._connections)
+            settings, shared, clock=clock, post=partial(transport.post_form, self._connections)
         )
         self._clock = clock
         self._call_seconds = call_seconds
@@ -126,6 +126,10 @@ class SalesforceCrm:
 
     def _call(self) -> Call:
         session = transport.OrgSession(
-            self._connections, self._log_in, clock=self._clock, seconds=self._call_seconds
+            self._connections,
+            self._log_in,
+            clock=self._clock,
+            note_limits=self._shared.note_limits,
+            seconds=self._call_seconds,
         )
         return Call(session, version=self._settings.api_version.removeprefix("v"))

@@ -22,7 +22,7 @@ from connector.ports.outbound import (
     OwnerWrite,
     Result,
 )
-from connector.ports.shared import Grant, Limit, Shared
+from connector.ports.shared import Credentials, Grant, Limit, Shared
 
 __all__ = [
     "Answer",
@@ -30,6 +30,7 @@ __all__ = [
     "Changes",
     "Choice",
     "Concern",
+    "Credentials",
     "Crm",
     "CrmRecord",
     "CrmUser",

@@ -361,7 +361,10 @@ def test_an_org_in_which_all_is_well(salesforce, org) -> None:
     (level, text), _ = bad(found)
     assert level is Level.WARNING
     assert text.startswith("No key is set")
-    assert texts(found, Level.OK) == ["The token is valid; records can be read: Lead."]
+    assert texts(found, Level.OK) == [
+        "The token is valid; records can be read: Lead.",
+        "99,999 of 100,000 calls are left (daily).",
+    ]
     assert texts(found, Level.NOTE) == ["No event has come yet."]
 
 

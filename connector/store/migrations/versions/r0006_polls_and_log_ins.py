@@ -34,6 +34,7 @@ def upgrade() -> None:
             sa.Column("log_ins", sa.Integer(), server_default=sa.text("0"), nullable=False)
         )
         tokens.add_column(sa.Column("logged_in_at", moment))
+        tokens.add_column(sa.Column("made_with_hash", sa.Text()))
         tokens.add_column(sa.Column("refused_hash", sa.Text()))
         tokens.add_column(sa.Column("log_in_error", sa.Text()))
         tokens.create_check_constraint(op.f("ck_crm_tokens_log_ins"), "log_ins >= 0")
@@ -44,7 +45,7 @@ def downgrade() -> None:
     op.execute("UPDATE crm_tokens SET access_token = NULL WHERE expires_at IS NULL")
     with op.batch_alter_table("crm_tokens") as tokens:
         tokens.drop_constraint(op.f("ck_crm_tokens_log_ins"), type_="check")
-        for column in ("log_in_error", "refused_hash", "logged_in_at", "log_ins"):
+        for column in ("log_in_error", "refused_hash", "made_with_hash", "logged_in_at", "log_ins"):
             tokens.drop_column(column)
         tokens.drop_constraint(op.f("ck_crm_tokens_end_has_a_token"), type_="check")
         tokens.create_check_constraint(op.f("ck_crm_tokens_access_is_whole"), BOTH_OR_NEITHER)
