@@ -69,7 +69,7 @@ def work(
             if refusal := unreadable.get(item.event.record_id):
                 inbox.kill(session, [item.id], str(refusal), now)
         sort(session, readable, seen, plan)
-        _record(session, plan, default_pool=default_pool, now=now)
+        _record(session, connection, plan, default_pool=default_pool, now=now)
     return plan
 
 
@@ -101,7 +101,9 @@ def _is_echo(item: InboxItem, current: Mapping[str, Assignment]) -> bool:
     return wrote and row is not None and item.event.owner_id == row.owner_id
 
 
-def _record(session: Session, plan: Plan, *, default_pool: str | None, now: datetime) -> None:
+def _record(
+    session: Session, connection: str, plan: Plan, *, default_pool: str | None, now: datetime
+) -> None:
     changed = [row for row, _ in (*plan.followed, *plan.closed)]
     dispatch.assign_routed(
         session,
@@ -116,6 +118,7 @@ def _record(session: Session, plan: Plan, *, default_pool: str | None, now: date
         verdicts.close(session, row, why, now=now)
     _pass_on(session, plan.inherited, now)
     recording.write_again(session, plan.rewrite, now=now)
+    inbox.add(session, connection, plan.successors, now)
     inbox.finish(session, plan.taken_in, now)
     for reason, ids in plan.ignored.items():
         inbox.ignore(session, ids, reason, now)

@@ -59,7 +59,11 @@ def _wanted(
 ) -> dict[str, CrmRecord]:
     """The living records without an owner whose pool goes by person or company."""
     linked = {i.event.record_id for i in items if i.event.kind is EventKind.LINKED}
-    free = {one.survivor_id or one.id: one for one in seen.records.values() if not one.owner_stays}
+    free = {
+        one.survivor_id or one.id: one
+        for one in seen.records.values()
+        if not (one.owner_stays or one.closed)
+    }
     rows = assignments.current_of_records(session, seen.connection, seen.object_type, free)
     places: dict[str, str | None] = {}
     for record_id, one in free.items():

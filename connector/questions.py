@@ -23,7 +23,8 @@ from connector.store.inbox import InboxItem
 # The worker leaves a question alone for so long, since whoever took it in is at it.
 RESERVED = timedelta(seconds=15)
 WAITS = timedelta(days=7)  # a workflow, unless it is told; HubSpot's default as well
-_IN_VAIN = ("record_gone", "other_portal")  # nobody will ever have a lead for which this is said
+# Nobody will ever have a lead for which this is said.
+_IN_VAIN = ("record_gone", "record_closed", "other_portal")
 
 log = structlog.get_logger()
 

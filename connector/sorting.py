@@ -15,6 +15,7 @@ from connector.model import (
     EventKind,
     ExistingOwner,
     Lead,
+    LeadEvent,
     Record,
     Related,
     Status,
@@ -41,6 +42,7 @@ class Plan:
     rewrite: list[Assignment] = field(default_factory=list)  # owner writes that got lost
     closed: list[tuple[Assignment, str]] = field(default_factory=list)  # open no more, and why
     inherited: list[Assignment] = field(default_factory=list)  # of merged records: user lives on
+    successors: list[LeadEvent] = field(default_factory=list)  # what goes on in other records
     taken_in: list[int] = field(default_factory=list)  # inbox ids
     ignored: dict[str, list[int]] = field(default_factory=dict)  # reason -> inbox ids
     unreadable: Mapping[str, CrmNever] = field(default_factory=dict)  # record id -> the refusal
@@ -84,7 +86,7 @@ def sort(session: Session, items: Sequence[InboxItem], seen: Seen, plan: Plan) -
     owners = users.by_owner(session, seen.connection, owner_ids)
     known = users.find(session, {_user_id(row) for row in rows.values()} - {""})
     for record_id, events in gone.items():
-        _sort_gone(rows.get(record_id), events, plan)
+        _sort_gone(rows.get(record_id), events, seen.records.get(record_id), plan)
     for record_id, one in living.items():
         lead = _lead(seen, record_id, one, owners)
         row = rows.get(record_id)
@@ -116,13 +118,13 @@ def _is_cleared(events: Sequence[InboxItem]) -> bool:
 def _by_record(
     items: Sequence[InboxItem], seen: Seen
 ) -> tuple[dict[str, _Living], dict[str, list[InboxItem]]]:
-    """The events by the record that lives now, and those of records that are gone."""
+    """The events by the record that lives now, and those of records that are gone or closed."""
     living: dict[str, _Living] = {}
     gone: dict[str, list[InboxItem]] = defaultdict(list)
     for item in items:
         asked = item.event.record_id
         found = seen.records.get(asked)
-        if found is None:
+        if found is None or found.closed:
             gone[asked].append(item)
             continue
         alive = found.survivor_id or found.id
@@ -158,13 +160,27 @@ def _told(related: Collection[Related], step: StickyStep, what: str) -> str | No
     return next(filter(None, found), None)
 
 
-def _sort_gone(row: Assignment | None, events: Sequence[InboxItem], plan: Plan) -> None:
-    """The record does not exist (any more): what is open about it is closed."""
+def _sort_gone(
+    row: Assignment | None, events: Sequence[InboxItem], closed: CrmRecord | None, plan: Plan
+) -> None:
+    """The record does not exist any more, or takes no owner: what is open about it is closed."""
+    if closed:
+        plan.successors.extend(_successor(*one) for one in closed.goes_on_in)
     if row is None or not _is_open(row):
-        return plan.ignore(events, "record_gone")
-    plan.closed.append((row, _DELETED))
+        return plan.ignore(events, "record_closed" if closed else "record_gone")
+    plan.closed.append((row, closed.closed if closed and closed.closed else _DELETED))
     plan.taken_in.extend(item.id for item in events)
     return None
+
+
+def _successor(object_type: str, record_id: str) -> LeadEvent:
+    """A record in which the work of a closed one goes on counts as new."""
+    return LeadEvent(
+        key=f"successor:{object_type}:{record_id}",
+        kind=EventKind.CREATED,
+        object_type=object_type,
+        record_id=record_id,
+    )
 
 
 def _is_open(row: Assignment) -> bool:

@@ -29,6 +29,8 @@ class Row:
     attributes: Mapping[str, str] = field(default_factory=dict)
     survivor_id: str | None = None
     merged_ids: tuple[str, ...] = ()
+    closed: str | None = None
+    goes_on_in: tuple[tuple[str, str], ...] = ()
 
 
 class MemoryCrm:
@@ -168,6 +170,8 @@ class MemoryCrm:
             attributes=row.attributes,
             survivor_id=row.survivor_id,
             merged_ids=row.merged_ids,
+            closed=row.closed,
+            goes_on_in=row.goes_on_in,
         )
 
     def _write(self, write: OwnerWrite) -> Outcome:
