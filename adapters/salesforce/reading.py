@@ -104,16 +104,16 @@ class Reader:
         return names
 
     def _no_owner(self, call: Call, object_type: str, refusal: CrmNever) -> CrmForbidden:
-        if self._shapes.of(call, object_type).has_master:
-            text = (
-                f"{object_type} records have no owner of their own: they belong to whoever owns "
-                "their master record. Take the object type out of SALESFORCE_OBJECTS."
-            )
-        else:
-            text = (
-                f"Salesforce hides the owner of {object_type} records, or another field that "
-                "cannot be left out. Let the integration user read it."
-            )
+        is_detail = object_type.endswith("__c") and not self._shapes.visible(
+            call, object_type, ("OwnerId",)
+        )
+        text = (
+            f"{object_type} records have no owner of their own, as on the detail side of a "
+            "master-detail relationship. Take the object type out of SALESFORCE_OBJECTS."
+            if is_detail
+            else f"Salesforce hides the owner of {object_type} records, or another field that "
+            "cannot be left out. Let the integration user read it."
+        )
         return CrmForbidden(text, code=refusal.code, crm_message=refusal.crm_message)
 
 

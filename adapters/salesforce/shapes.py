@@ -27,7 +27,6 @@ class Shape:
 
     fields: Mapping[str, str]  # in the org's spelling
     relations: Mapping[str, tuple[str, str]]  # its spelling, and the one object type behind it
-    has_master: bool  # the detail side of a master-detail relation has no owner of its own
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +91,6 @@ def _described(call: Call, object_type: str) -> Shape:
             if entry.get("name") and entry.get("type") not in _UNREADABLE
         },
         relations=dict(filter(None, map(_relation, entries))),
-        has_master=any(entry.get("relationshipOrder") is not None for entry in entries),
     )
 
 
