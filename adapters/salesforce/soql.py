@@ -37,7 +37,7 @@ def any_of(terms: Sequence[Term]) -> str:
             listed.setdefault(term.field, []).append(term.literal)
     parts = [f"{field} IN ({','.join(values)})" for field, values in listed.items()]
     parts += [f"{term.field} LIKE {term.literal}" for term in terms if term.is_pattern]
-    return f"({' OR '.join(parts)})"
+    return parts[0] if len(parts) == 1 else f"({' OR '.join(parts)})"
 
 
 def groups(terms: Sequence[Term], *, around: str) -> Iterator[list[Term]]:
