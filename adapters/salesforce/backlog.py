@@ -71,17 +71,21 @@ def changed_soql(object_type: str, mark: Mark) -> str:
 
 
 def _event(object_type: str, row: Row) -> LeadEvent:
-    """The key says which state of the record this is, so that no state counts twice."""
+    """The key says which state of the record this is, so that no state counts twice.
+
+    A stamp may be no finer than a second, so the owner is part of it.
+    """
     raw, stamp = str(row.get("Id") or ""), _moment(row, "SystemModstamp")
     record_id = ids.record_id(object_type, raw)
+    owner_id = ids.full_id(str(row.get("OwnerId") or ""))
     is_new = _moment(row, "CreatedDate") == _moment(row, "LastModifiedDate")
     return LeadEvent(
-        key=f"poll:{record_id or raw}:{stamp:%Y-%m-%dT%H:%M:%S.%f}",
+        key=f"poll:{record_id or raw}:{stamp:%Y-%m-%dT%H:%M:%S.%f}:{owner_id or ''}",
         kind=EventKind.CREATED if is_new else EventKind.CHANGED,
         object_type=object_type,
         record_id=record_id or raw,
         occurred_at=stamp,
-        owner_id=ids.full_id(str(row.get("OwnerId") or "")),
+        owner_id=owner_id,
         ignored=None if record_id else "bad_record_id",
     )
 

@@ -110,8 +110,6 @@ def claim(
     elif not (lane.directory or poll):
         return None
     lease_until = now + timedelta(seconds=lease_seconds)
-    if poll:  # should this process die, then when the lease runs out
-        marks.plan(session, lane.connection, poll, lease_until)
     session.execute(
         update(lanes)
         .where(lanes.c.connection == lane.connection)

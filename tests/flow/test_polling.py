@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from types import SimpleNamespace
 
 import pytest
 from sqlalchemy import select
 
 from connector import polling
 from connector.errors import CrmAgain, CrmError, CrmForbidden, CrmNever, CrmPaced, CrmUnreachable
-from connector.polling import OVERLAP, Poll
-from connector.ports import Mark
+from connector.polling import Poll
+from connector.ports import Capabilities, Mark
 from connector.store import lanes
 from connector.store.lanes import Claim
 from connector.store.tables import inbox, poll_marks
@@ -429,4 +430,18 @@ def test_a_clock_of_the_crm_that_is_ahead_loses_nothing(team) -> None:
         team.work()
         team.later(minutes=1)
     assert len({one for one, *_ in events(team)}) == 8
-    assert timedelta(hours=1) > OVERLAP
+
+
+@pytest.mark.parametrize(
+    ("every", "can_tell", "asked"), [(MINUTE, True, 1), (MINUTE, False, 0), (None, True, 0)]
+)
+def test_a_crm_is_asked_on_request_and_where_it_can_tell(
+    team, every: timedelta | None, can_tell: bool, asked: int
+) -> None:
+    connection = SimpleNamespace(name="hubspot", poll_every=every, objects=("contacts",))
+    team.crm.capabilities = Capabilities(read_batch=100, write_batch=100, changes=can_tell)
+    team.shop.polls = polling.wanted([connection], team.shop.crms)
+    with team.database.write() as session:
+        polling.ensure(session, team.shop.polls, now=team.now)
+    team.work()
+    assert len(team.crm.polls) == asked

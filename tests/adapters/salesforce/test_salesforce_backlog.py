@@ -130,6 +130,14 @@ def test_the_same_state_has_the_same_key_and_another_state_another(org, crm, clo
     assert one(crm, start).key != before.key
 
 
+def test_another_owner_within_one_second_is_another_state(org, crm, clock):
+    start, record_id = clock.now, lead(org)
+    before = one(crm, start)
+    org.set_owner(record_id, org.add_user("Ann", "ann@example.com"))
+
+    assert one(crm, start).key != before.key
+
+
 def test_an_event_says_whether_the_record_is_new_and_who_owns_it(org, crm, clock):
     start, queue = clock.now, org.add_queue("New leads")
     record_id = lead(org, OwnerId=queue)
