@@ -33,7 +33,9 @@ from connector.ports import (
 class SalesforceCrm:
     """One connected org. Shared by threads; each call has a session of its own."""
 
-    capabilities = Capabilities(read_batch=200, write_batch=200, related=True)
+    capabilities = Capabilities(
+        read_batch=200, write_batch=200, related=True, people=False, changes=True
+    )
 
     def __init__(
         self,
@@ -114,7 +116,7 @@ class SalesforceCrm:
     def changes(self, object_type: str, mark: Mark) -> Changes:
         """By one query on the moment of the last change of any kind; up to 2,000 records."""
         records.check_object_type(object_type)
-        return backlog.changes(self._call(), object_type, mark)
+        return backlog.changes(self._call(), object_type, mark, self._unassigned)
 
     def concerns(self) -> Sequence[Concern]:
         """What an org gets wrong most: whose leads are kept, and what the user may not do."""

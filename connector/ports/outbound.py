@@ -83,11 +83,16 @@ class Mark:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changes:
-    """A page of what was created or changed, in the order of (moment, id)."""
+    """A page of what was created or changed, in the order of (moment, id).
+
+    ``settled`` has the keys of those events that mean nothing unless the record was decided on
+    before, with the machine word for why: ``owned_already``, ``record_closed``.
+    """
 
     events: Sequence[LeadEvent]
     mark: Mark  # where the next page begins
     is_all: bool  # there is no further page now
+    settled: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

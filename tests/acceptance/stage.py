@@ -28,7 +28,8 @@ from config import Settings, load
 from connector import create_app
 from connector.store.database import Database
 from connector.store.tables import inbox, lanes
-from connector.worker import Drained, drain
+from connector.worker import drain
+from connector.workshop import Drained
 from tests import hubspot_requests
 from tests.builders import NOON
 
