@@ -33,9 +33,7 @@ from connector.ports import (
 class SalesforceCrm:
     """One connected org. Shared by threads; each call has a session of its own."""
 
-    capabilities = Capabilities(
-        read_batch=200, write_batch=200, related=True, people=False, changes=True
-    )
+    capabilities = Capabilities(read_batch=200, write_batch=200, related=True, changes=True)
 
     def __init__(
         self,
