@@ -236,7 +236,13 @@ def _put_off(shop: Workshop, claim: Claim, error: Exception) -> Drained:
     elif not isinstance(error, CrmError):
         log.exception("work_failed", connection=claim.connection)
         error = CrmAgain(f"Lead Rota itself failed: {type(error).__name__}.", code="internal_error")
-    log.warning("work_put_off", connection=claim.connection, code=error.code, why=error.message)
+    log.warning(
+        "work_put_off",
+        connection=claim.connection,
+        code=error.code,
+        why=error.message,
+        crm_message=error.crm_message,
+    )
     with shop.database.write() as session:
         now, chance = shop.clock(), shop.chance()
         if setbacks.hand_back(session, claim, error, now=now):

@@ -240,13 +240,18 @@ REPORTS: tuple[Report, ...] = (
         28,
         "airbytehq/airbyte#27146",
         "A row that is committed late is found by polling all the same.",
-        ("POLL_T28",),
+        (
+            "flow/test_polling.py::test_a_change_that_shows_late_is_found",
+            "flow/test_polling.py::test_a_change_that_shows_while_pages_are_read_is_found",
+        ),
     ),
     Report(
         29,
         "airbytehq/airbyte#42537, #17148, supaglue-labs/supaglue#532",
         "Rows of one moment are polled once each, however many.",
-        ("POLL_T29",),
+        (
+            f"{_ADAPTER}backlog.py::test_t29_more_records_of_one_stamp_than_a_page_holds_are_told_once_each",
+        ),
     ),
     Report(
         31,
@@ -279,7 +284,10 @@ REPORTS: tuple[Report, ...] = (
         34,
         "simple-salesforce, threads",
         "Twenty calls of several processes with one expired session cost one log-in.",
-        (f"{_ADAPTER}log_in.py::test_twenty_threads_with_one_expired_token_log_in_once",),
+        (
+            f"{_ADAPTER}sessions.py::test_twenty_threads_with_one_expired_session_log_in_once",
+            f"{_ADAPTER}sessions.py::test_threads_of_four_processes_with_one_expired_session_log_in_once",
+        ),
     ),
     Report(
         35,

@@ -65,10 +65,13 @@ def test_a_lead_that_is_merged_away_is_served_once_under_the_winner(org: Org) ->
 
 
 def test_the_user_of_a_merged_lead_has_the_winner_if_nobody_else_does(org: Org) -> None:
-    org.arrive(*(first := org.create("Lead")))
+    (loser,) = org.create("Lead")
+    org.arrive(loser)
+    org.sandbox.change(loser, {"OwnerId": org.queue})
+    org.tell(loser)  # a message that is worked when the two are one
     (winner,) = org.create("Lead")
-    org.sandbox.merge(winner, first[0])
-    org.arrive(winner, first[0])
+    org.sandbox.merge(winner, loser)
+    org.arrive(winner)
     assert org.users([winner]) == ["A"]
     org.arrive(*(after := org.create("Lead")))
     assert org.users(after) == ["B"]
