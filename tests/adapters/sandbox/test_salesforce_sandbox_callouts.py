@@ -76,6 +76,15 @@ def test_each_kind_of_change_has_its_word(at, listener):
     assert told == ["created", "updated", "deleted", "undeleted"]
 
 
+def test_an_automation_may_be_for_some_changes_only(at, listener):
+    org, _, _, callouts = at
+    callouts.events = ("created",)
+    lead = org.create("Lead", {"LastName": "Example"})
+    org.change(lead, {"Country": "DE"})
+    callouts.flush()
+    assert [body["event"] for body in listener.bodies] == ["created"]
+
+
 def test_a_call_in_vain_is_never_made_again(at, listener):
     org, _, _, callouts = at
     listener.status = 503
