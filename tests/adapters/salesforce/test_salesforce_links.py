@@ -346,6 +346,15 @@ def test_two_hundred_leads_cost_at_most_two_queries_a_step(
     ]
 
 
+def test_websites_are_not_searched_where_the_account_is_known(
+    org: SalesforceSandbox, crm: SalesforceCrm, ann: str
+) -> None:
+    known = account(org, Website="acme.example", OwnerId=ann)
+    contact(org, Email="kim@acme.example", AccountId=known, OwnerId=ann)
+    assert linked(org, crm, lead(org, Email="kim@acme.example"))[COMPANY].id == known
+    assert not any("Website" in query for query in queries(org))
+
+
 def test_longer_e_mails_are_spread_over_as_few_addresses_as_take_them(
     org: SalesforceSandbox, crm: SalesforceCrm, ann: str
 ) -> None:
