@@ -65,7 +65,7 @@ def host(website: object) -> str | None:
     text = website.strip().casefold() if isinstance(website, str) else ""
     if found := _SCHEME.match(text):
         text = text[found.end() :]
-    text = re.split(r"[/?#\\]", text, maxsplit=1)[0].rpartition("@")[2]
+    text = re.split(r"[/?#\\]", text, maxsplit=1)[0]
     name = text.partition(":")[0].removeprefix("www.").rstrip(".")
     return name if len(name) <= _LONGEST_HOST and _HOST.fullmatch(name) else None
 

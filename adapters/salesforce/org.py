@@ -83,7 +83,7 @@ class SalesforceCrm:
     def related(
         self, object_type: str, records: Mapping[str, CrmRecord]
     ) -> Mapping[str, Sequence[Related]]:
-        """By the ids that a record holds, its e-mail and its web domain; one query for each step.
+        """By the ids that a record holds, its e-mail and its web domain: two queries a step.
 
         Of several found for one step, the one whose owner stays and that was changed last.
         """

@@ -9,7 +9,7 @@ from typing import Any
 from adapters.salesforce import ids as record_ids
 from adapters.salesforce import merges, records, soql
 from adapters.salesforce.client import Call
-from adapters.salesforce.shapes import KEPT, Shapes
+from adapters.salesforce.shapes import Shapes
 from connector.errors import CrmForbidden, CrmNever
 from connector.ports import CrmRecord
 
@@ -32,9 +32,8 @@ class Reader:
         """``routed`` are object types, ``unassigned`` users whose records count as unowned."""
         self._routed = tuple(routed)
         self._unassigned = frozenset(unassigned)
-        self._clock = clock
         self._shapes = Shapes(clock)
-        self._narrowed: dict[str, datetime] = {}  # object types with hidden fields, since when
+        self._narrowed: set[str] = set()  # object types of which some usual fields are hidden
 
     def read(
         self,
@@ -81,7 +80,7 @@ class Reader:
         except CrmNever as error:
             if error.code != _HIDDEN:
                 raise
-        self._narrowed[object_type] = self._clock()
+        self._narrowed.add(object_type)
         self._shapes.forget()
         narrowed = self._names(call, object_type, fields)
         try:
@@ -94,9 +93,7 @@ class Reader:
     def _names(self, call: Call, object_type: str, fields: Collection[str]) -> tuple[str, ...]:
         """The usual fields are simply asked for; the org is asked about any others first."""
         usual, more = records.fields(object_type), records.beyond(object_type, fields)
-        narrowed_at = self._narrowed.get(object_type)
-        is_narrow = narrowed_at is not None and self._clock() - narrowed_at < KEPT
-        if not more and not is_narrow:
+        if not more and object_type not in self._narrowed:
             return usual
         names = self._shapes.visible(call, object_type, (*usual, *more))
         while soql.size(records.select(object_type, names)) > _MOST_NAME_BYTES:

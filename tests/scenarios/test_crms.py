@@ -203,7 +203,7 @@ def test_a_user_whom_the_crm_refuses_is_passed_over_in_the_same_decision(crm: Cr
 def test_a_person_who_is_faster_than_the_write_wins_and_the_turn_comes_back(crm: Crm) -> None:
     crm.stage.team("ABC")
     record_id = new_lead(crm)
-    # The look before the write is put off; of Salesforce three look-ups come before it.
+    # Put off the look before the write; earlier ones read the lead and, in Salesforce, its kin.
     status, earlier = (429, 1) if crm.name == "hubspot" else (503, 4)
     crm.sandbox.faults.add(
         READS, after=earlier, status=status, headers={"Retry-After": "5"}, body={}

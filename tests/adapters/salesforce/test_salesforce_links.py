@@ -274,6 +274,17 @@ def test_the_account_that_a_record_names_is_its_company_whoever_owns_it(
     assert (company.id, company.owner_stays) == (named, False)
 
 
+def test_a_named_account_stays_the_company_beside_records_that_go_by_domain(
+    org: SalesforceSandbox, crm: SalesforceCrm, ann: str, left: str
+) -> None:
+    known = account(org, Website="acme.example", OwnerId=ann)
+    named = account(org, OwnerId=left)
+    inside = contact(org, Email="kim@acme.example", AccountId=named)
+    alone = contact(org, Email="lou@acme.example")
+    related = crm.related("Contact", crm.read_records("Contact", [inside, alone]))
+    assert [links[-1].id for links in (related[inside], related[alone])] == [named, known]
+
+
 def test_a_task_may_name_its_account_only(
     org: SalesforceSandbox, crm: SalesforceCrm, ann: str
 ) -> None:
@@ -333,6 +344,15 @@ def test_two_hundred_leads_cost_at_most_two_queries_a_step(
         "Account",
         "Account",
     ]
+
+
+def test_websites_are_not_searched_where_the_account_is_known(
+    org: SalesforceSandbox, crm: SalesforceCrm, ann: str
+) -> None:
+    known = account(org, Website="acme.example", OwnerId=ann)
+    contact(org, Email="kim@acme.example", AccountId=known, OwnerId=ann)
+    assert linked(org, crm, lead(org, Email="kim@acme.example"))[COMPANY].id == known
+    assert not any("Website" in query for query in queries(org))
 
 
 def test_longer_e_mails_are_spread_over_as_few_addresses_as_take_them(

@@ -179,6 +179,12 @@ def test_a_queue_owns_nothing(org: SalesforceSandbox, crm: SalesforceCrm, object
     assert (record.owner_id, record.owner_stays) == (queue, False)
 
 
+def test_a_queue_is_told_by_its_id_whatever_the_org_says_of_it() -> None:
+    row = {"Id": "00Q000000000001EAA", "OwnerId": "00G000000000001EAA", "Owner": {"IsActive": True}}
+    record = records.from_row(row, "Lead", "00Q000000000001EAA", unassigned=(), routed=())
+    assert not record.owner_stays
+
+
 def test_a_record_tells_when_it_was_changed_last(clock: Any, connect: Connect) -> None:
     with SalesforceSandbox(clock=clock) as org:
         lead = org.create("Lead", {})
