@@ -38,7 +38,13 @@ class OwnerWrite:
     record_id: str
     owner_id: str
     seen_at: datetime | None = None  # ``modified_at`` of the record as it was read before
-    tries: int = 1  # this one included
+    was_overridden: bool = False  # the last try was undone at once by automation of the CRM
+
+
+# What an outcome's ``code`` says, in every CRM, of a record that is no more ...
+GONE = "record_gone"
+# ... and of one that automation of the CRM gave to somebody else right after the write.
+OVERRIDDEN = "overridden"
 
 
 class Result(StrEnum):

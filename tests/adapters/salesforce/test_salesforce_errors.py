@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from adapters.salesforce import errors
+from adapters.salesforce import errors, problems
 from connector.errors import (
     CrmAgain,
     CrmError,
@@ -105,7 +105,7 @@ def test_the_worst_of_several_errors_decides_and_all_are_told() -> None:
     ],
 )
 def test_every_shape_of_an_error_body_is_understood(body: object, code: str, text: str) -> None:
-    assert errors.problems(json.dumps(body)) == [errors.Problem(code, text)]
+    assert problems.problems(json.dumps(body)) == [problems.Problem(code, text)]
 
 
 @pytest.mark.parametrize(
