@@ -31,6 +31,7 @@ class Row:
     merged_ids: tuple[str, ...] = ()
     closed: str | None = None
     goes_on_in: tuple[tuple[str, str], ...] = ()
+    modified_at: datetime | None = None
 
 
 class MemoryCrm:
@@ -172,6 +173,7 @@ class MemoryCrm:
             merged_ids=row.merged_ids,
             closed=row.closed,
             goes_on_in=row.goes_on_in,
+            modified_at=row.modified_at,
         )
 
     def _write(self, write: OwnerWrite) -> Outcome:
