@@ -162,14 +162,16 @@ def test_what_there_is_no_time_for_is_told_and_not_sent(
     org: SalesforceSandbox, connect: Any, write: Any, leads: Any, ann: str
 ) -> None:
     written = leads(200)
-    org.faults.add(ROW, delay=0.2, times=None)
-    outcomes = connect(org.url, call_seconds=1.5, guarded_objects=("Lead",)).write_owners(
-        "Lead", [write(lead) for lead in written]
-    )
+    org.faults.add(ROW, delay=0.1, times=None)
+    crm = connect(org.url, call_seconds=3, guarded_objects=("Lead",))
+    outcomes = crm.write_owners("Lead", [write(lead) for lead in written])
+    assert [one.record_id for one in outcomes] == written
+    not_sent = {one.record_id for one in outcomes if one.code == "not_sent"}
+    assert 0 < len(not_sent) < 200
     assert set(told(outcomes)) == {("done", None), ("again", "not_sent")}
-    done = {one.record_id for one in outcomes if one.result is Result.DONE}
-    assert {lead for lead in written if org.owner_of(lead) == ann} == done
-    assert len(org.calls_to(ROW, "PATCH")) == len(done)
+    assert len(org.calls_to(ROW, "PATCH")) == 200 - len(not_sent)
+    assert not any(org.owner_of(lead) == ann for lead in not_sent)
+    assert len(org.calls_to("/query")) == 2  # there was time for the look afterwards
 
 
 def test_what_one_record_is_refused_for_does_not_touch_the_others(
@@ -211,11 +213,11 @@ def test_what_one_record_is_refused_for_does_not_touch_the_others(
 def test_after_a_refusal_of_the_whole_connection_nothing_more_is_sent(
     org: SalesforceSandbox, crm: SalesforceCrm, write: Any, leads: Any, fault: Any, kind: Any
 ) -> None:
-    writes = [write(lead) for lead in leads(60)]
-    org.faults.add(ROW, "PATCH", after=10, times=None, **fault)
+    writes = [write(lead) for lead in leads(200)]
+    org.faults.add(ROW, "PATCH", after=10, **fault)
     with pytest.raises(kind):
         crm.write_owners("Lead", writes)
-    assert 11 <= len(org.calls_to(ROW, "PATCH")) <= 10 + THREADS
+    assert len(org.calls_to(ROW, "PATCH")) < 100  # those that were on their way at that moment
 
 
 def test_a_connection_that_is_no_longer_let_in_costs_two_log_ins(
@@ -251,9 +253,8 @@ def test_a_write_that_gets_no_answer_costs_the_others_nothing(
 ) -> None:
     hangs, *others = leads(10)
     org.faults.add(f"{ROW}Lead/{hangs}", "PATCH", delay=30)
-    outcomes = connect(org.url, call_seconds=1.5, guarded_objects=("Lead",)).write_owners(
-        "Lead", [write(lead) for lead in (hangs, *others)]
-    )
+    crm = connect(org.url, call_seconds=3, guarded_objects=("Lead",))
+    outcomes = crm.write_owners("Lead", [write(lead) for lead in (hangs, *others)])
     assert told(outcomes) == [("again", "timeout")] + [("done", None)] * len(others)
 
 
