@@ -140,13 +140,8 @@ def test_a_lead_that_someone_takes_between_look_and_write_stays_theirs(guarded: 
 
 
 def override(stage: Stage, owner_id: str) -> None:
-    """A flow of the org gives every lead that we write to this owner, at once."""
-
-    def flow(_: str, record_id: str, over_api: bool) -> None:
-        if over_api:
-            stage.salesforce.set_owner(record_id, owner_id)
-
-    stage.salesforce.on_change(flow)
+    """A flow of the org gives every lead to this owner whenever it is saved."""
+    stage.salesforce.automation = lambda *_: owner_id
 
 
 def test_automation_that_gives_a_lead_to_a_queue_is_not_fought(guarded: Stage) -> None:
