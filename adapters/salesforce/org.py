@@ -34,7 +34,7 @@ from connector.ports import (
 class SalesforceCrm:
     """One connected org. Shared by threads; each call has a session of its own."""
 
-    capabilities = Capabilities(read_batch=200, write_batch=200)
+    capabilities = Capabilities(read_batch=200, write_batch=200, related=True)
 
     def __init__(
         self,
@@ -56,9 +56,9 @@ class SalesforceCrm:
         self._unassigned = frozenset(
             record_ids.full_id(raw) or raw for raw in settings.unassigned_owners
         )
-        self._reader = Reader(self._unassigned)
+        self._reader = Reader(routed=settings.objects, unassigned=self._unassigned, clock=clock)
         self._writer = Writer(self._reader, settings.guarded_objects, clock)
-        self._links = Links(self._unassigned)
+        self._links = Links(unassigned=self._unassigned, clock=clock)
         self._users = Users(settings)
 
     @property
@@ -69,7 +69,10 @@ class SalesforceCrm:
     def read_records(
         self, object_type: str, ids: Sequence[str], *, fields: Collection[str] = ()
     ) -> Mapping[str, CrmRecord]:
-        """One query for all. An id that cannot be one of this object type is never sent."""
+        """One query for all, two more where some were merged into others.
+
+        An id that cannot be one of this object type is never sent.
+        """
         records.check_object_type(object_type)
         asked = {
             raw: id18 for raw in ids if (id18 := record_ids.record_id(object_type, raw)) is not None

@@ -294,7 +294,7 @@ def salesforce_leads(ids: Iterable[str]) -> list[str]:
 
 def reads(crm: Sandbox) -> list[Call]:
     """Calls that read the leads themselves, whichever CRM; not what they are linked to."""
-    queries = [call for call in crm.calls_to("/query") if "FROM+Lead" in spaced(call)]
+    queries = [call for call in crm.calls_to("/query") if "FROM+Lead+WHERE+Id+IN" in spaced(call)]
     return crm.calls_to("/contacts/batch/read") + queries
 
 

@@ -349,9 +349,10 @@ def test_a_full_my_domain_address_leads_to_the_right_hosts(
 ) -> None:
     responses.post(TOKEN_URL, json={"access_token": "t", "instance_url": answered})
     query = responses.get(
-        f"{answered.rstrip('/')}/services/data/v64.0/query/", json={"records": [], "done": True}
+        f"{answered.rstrip('/')}/services/data/v64.0/query/",
+        json={"records": [{"Id": LEAD}], "done": True},
     )
-    assert connect(given).read_records("Lead", [LEAD]) == {}
+    assert LEAD in connect(given).read_records("Lead", [LEAD])
     assert query.calls[0].request.headers["Authorization"] == "Bearer t"
 
 
@@ -465,7 +466,7 @@ def test_a_netrc_file_cannot_replace_the_token(
     monkeypatch.setenv("NETRC", str(netrc))
     token = responses.post(TOKEN_URL, json={"access_token": "t", "instance_url": MY_DOMAIN})
     query = responses.get(
-        f"{MY_DOMAIN}/services/data/v64.0/query/", json={"records": [], "done": True}
+        f"{MY_DOMAIN}/services/data/v64.0/query/", json={"records": [{"Id": LEAD}], "done": True}
     )
     connect(MY_DOMAIN).read_records("Lead", [LEAD])
     assert "Authorization" not in token.calls[0].request.headers
