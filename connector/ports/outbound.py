@@ -164,11 +164,12 @@ class Crm(Protocol):
         """Let a workflow that waits go on. Raises ``CrmNever`` when it waits no longer."""
 
     def write_owners(self, object_type: str, writes: Sequence[OwnerWrite]) -> list[Outcome]:
-        """Set the owners of up to ``write_batch`` records in one call, in the order given.
+        """Set the owners of up to ``write_batch`` records, in one call where the CRM can.
 
-        One outcome for each write. Never retried inside: after ``CrmAgain`` the outcome is unknown
-        and must be read. Writes the owner field only. Never sends an owner that the CRM lists as
-        inactive: that write comes out as ``INACTIVE_OWNER``, ``is_listed``, without a call.
+        One outcome for each write, in their order. Never retried inside: after ``CrmAgain`` the
+        outcome is unknown and must be read. Writes the owner field only. Never sends an owner that
+        the CRM lists as inactive: that write comes out as ``INACTIVE_OWNER``, ``is_listed``,
+        without a call.
         """
 
     def unowned(
