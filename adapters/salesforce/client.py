@@ -6,6 +6,8 @@ The only file that knows the library. None of its exceptions leaves it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC
+from email.utils import format_datetime
 from functools import partial
 from typing import Any, TypeVar
 
@@ -17,6 +19,7 @@ from tenacity import RetryCallState, Retrying, retry_if_exception_type, wait_ran
 
 from adapters.salesforce import owners, transport
 from connector.errors import CrmAgain, CrmForbidden, CrmUnreachable
+from connector.ports import OwnerWrite
 
 _T = TypeVar("_T")
 
@@ -30,6 +33,7 @@ class Call:
     def __init__(self, session: transport.OrgSession, *, version: str) -> None:
         token = session.token
         self._session = session
+        self._version = version
         self._salesforce = Salesforce(
             session_id=token.access_token,
             instance_url=token.instance_url,
@@ -47,6 +51,14 @@ class Call:
     def org_id(self) -> str | None:
         """The org that let us in, in 18 characters; None when it did not say."""
         return self._session.token.org_id
+
+    def left(self) -> float:
+        """Seconds until the call must have ended."""
+        return self._session.left()
+
+    def beside(self) -> Call:
+        """Return the same call for another thread: it ends at the same moment."""
+        return Call(self._session.beside(), version=self._version)
 
     def query(self, soql: str, *, with_deleted: bool = False) -> list[Mapping[str, Any]]:
         """Return the rows of all pages. ``with_deleted``: those in the recycle bin, too."""
@@ -79,6 +91,23 @@ class Call:
         """Send one collections update, once."""
         return self._restful(
             "composite/sobjects", method="PATCH", json=body, headers=owners.WRITE_HEADERS
+        )
+
+    def update_one(self, object_type: str, write: OwnerWrite) -> None:
+        """Send the update of one record, once; only if it was not changed after ``seen_at``.
+
+        Raises ``errors.RecordRefused`` when the answer is about this record only.
+        """
+        headers = dict(owners.WRITE_HEADERS)
+        if write.seen_at:
+            seen_at = write.seen_at.astimezone(UTC)
+            headers["If-Unmodified-Since"] = format_datetime(seen_at, usegmt=True)
+        self._restful(
+            f"sobjects/{object_type}/{write.record_id}",
+            method="PATCH",
+            json={"OwnerId": write.owner_id},
+            headers=headers,
+            record_id=write.record_id,  # for our session, not for Salesforce
         )
 
     def _pages(self, soql: str, *, with_deleted: bool) -> list[Mapping[str, Any]]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 
-from adapters.salesforce import backlog, concerns, owners, records, transport, writing
+from adapters.salesforce import backlog, concerns, records, transport
 from adapters.salesforce import ids as record_ids
 from adapters.salesforce.auth import LogIn
 from adapters.salesforce.client import Call
@@ -14,6 +14,7 @@ from adapters.salesforce.links import Links
 from adapters.salesforce.reading import Reader
 from adapters.salesforce.settings import SalesforceSettings
 from adapters.salesforce.users import Users
+from adapters.salesforce.writing import Writer
 from connector.errors import CrmNever
 from connector.model import Related
 from connector.ports import (
@@ -55,8 +56,8 @@ class SalesforceCrm:
         self._unassigned = frozenset(
             record_ids.full_id(raw) or raw for raw in settings.unassigned_owners
         )
-        self._directory = owners.Directory(clock)
         self._reader = Reader(routed=settings.objects, unassigned=self._unassigned, clock=clock)
+        self._writer = Writer(self._reader, settings.guarded_objects, clock)
         self._links = Links(unassigned=self._unassigned, clock=clock)
         self._users = Users(settings)
 
@@ -102,9 +103,12 @@ class SalesforceCrm:
         raise CrmNever("Salesforce takes no callbacks.")
 
     def write_owners(self, object_type: str, writes: Sequence[OwnerWrite]) -> list[Outcome]:
-        """One collections update, preceded by at most one look at the new owners."""
+        """One collections update, preceded by at most one look at the new owners.
+
+        Records of guarded object types by a call each, and a look at them afterwards.
+        """
         records.check_object_type(object_type)
-        return writing.write(self._call, object_type, writes, self._directory)
+        return self._writer.write(self._call, object_type, writes)
 
     def unowned(self, object_type: str, since: datetime, *, after: str | None = None) -> list[str]:
         """By one query in the order of ids, whoever owns them; up to 200."""

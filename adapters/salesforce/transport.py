@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
+from functools import partial
 from http.cookiejar import DefaultCookiePolicy
 from typing import Any
 
@@ -66,6 +67,7 @@ class OrgSession(requests.Session):
     ) -> None:
         super().__init__()
         _share(self, connections)
+        self._connections = connections
         self._ends = time.monotonic() + seconds
         self._log_in = log_in
         self._clock = clock
@@ -78,12 +80,17 @@ class OrgSession(requests.Session):
         """Seconds until the call must have ended."""
         return self._ends - time.monotonic()
 
+    def beside(self) -> OrgSession:
+        """Return a session for another thread of the same call: same deadline, same token."""
+        return OrgSession(self._connections, self._log_in, clock=self._clock, seconds=self.left())
+
     def request(  # type: ignore[override]
-        self, method: str, url: str, **kwargs: Any
+        self, method: str, url: str, *, record_id: str | None = None, **kwargs: Any
     ) -> requests.Response:
         """Send what the library asks for to the org, and raise our errors for every refusal.
 
         A session that has expired is renewed once, and the request repeated with all its headers.
+        ``record_id``: the address is that of this record, which a refusal may be about.
         """
         prefix = f"{self.library_origin}/"
         if not url.startswith(prefix):
@@ -102,7 +109,8 @@ class OrgSession(requests.Session):
             return response
         if response.status_code == 401:
             self._log_in.refused(self.token)
-        raise errors.call_error(
+        read = partial(errors.refused, record_id) if record_id else errors.call_error
+        raise read(
             response.status_code,
             response.headers,
             response.content,

@@ -11,6 +11,8 @@ processes share of the connection.
 
 from connector.ports.inbound import Answer, Choice, Delivery, Question, Received, Receiver, Verdict
 from connector.ports.outbound import (
+    GONE,
+    OVERRIDDEN,
     Capabilities,
     Changes,
     Concern,
@@ -25,6 +27,8 @@ from connector.ports.outbound import (
 from connector.ports.shared import Credentials, Grant, Limit, Shared
 
 __all__ = [
+    "GONE",
+    "OVERRIDDEN",
     "Answer",
     "Capabilities",
     "Changes",

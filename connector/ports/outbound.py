@@ -38,7 +38,13 @@ class OwnerWrite:
     record_id: str
     owner_id: str
     seen_at: datetime | None = None  # ``modified_at`` of the record as it was read before
-    tries: int = 1  # this one included
+    was_overridden: bool = False  # the last try was undone at once by automation of the CRM
+
+
+# What an outcome's ``code`` says, in every CRM, of a record that is no more ...
+GONE = "record_gone"
+# ... and of one that automation of the CRM gave to somebody else right after the write.
+OVERRIDDEN = "overridden"
 
 
 class Result(StrEnum):
@@ -163,11 +169,12 @@ class Crm(Protocol):
         """Let a workflow that waits go on. Raises ``CrmNever`` when it waits no longer."""
 
     def write_owners(self, object_type: str, writes: Sequence[OwnerWrite]) -> list[Outcome]:
-        """Set the owners of up to ``write_batch`` records in one call, in the order given.
+        """Set the owners of up to ``write_batch`` records, in one call where the CRM can.
 
-        One outcome for each write. Never retried inside: after ``CrmAgain`` the outcome is unknown
-        and must be read. Writes the owner field only. Never sends an owner that the CRM lists as
-        inactive: that write comes out as ``INACTIVE_OWNER``, ``is_listed``, without a call.
+        One outcome for each write, in their order. Never retried inside: after ``CrmAgain`` the
+        outcome is unknown and must be read. Writes the owner field only. Never sends an owner that
+        the CRM lists as inactive: that write comes out as ``INACTIVE_OWNER``, ``is_listed``,
+        without a call.
         """
 
     def unowned(

@@ -33,6 +33,7 @@ class Row:
     is_new: bool = False
     closed: str | None = None
     goes_on_in: tuple[tuple[str, str], ...] = ()
+    modified_at: datetime | None = None
 
 
 class MemoryCrm:
@@ -214,6 +215,7 @@ class MemoryCrm:
             merged_ids=row.merged_ids,
             closed=row.closed,
             goes_on_in=row.goes_on_in,
+            modified_at=row.modified_at,
         )
 
     def _write(self, write: OwnerWrite) -> Outcome:
