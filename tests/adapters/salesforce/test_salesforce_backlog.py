@@ -72,6 +72,13 @@ def test_what_changed_at_the_mark_itself_is_told_unless_its_id_was(org, crm, clo
     assert told(crm.changes("Lead", Mark(at=clock.now, record_id=ids[1]))) == ids[2:]
 
 
+def test_records_of_one_stamp_come_in_the_order_of_their_ids(org, crm, clock):
+    ids = [f"00Q5g00000000{n:02d}" for n in (3, 1, 2)]
+    made = [org.create("Lead", {"LastName": "X", "Company": "Y"}, record_id=one) for one in ids]
+
+    assert told(crm.changes("Lead", Mark(at=clock.now))) == sorted(made)
+
+
 def test_nothing_new_leaves_the_mark_where_it_is(org, crm, clock):
     mark = Mark(at=clock.now, record_id=lead(org))
 
