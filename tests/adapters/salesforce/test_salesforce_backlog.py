@@ -223,13 +223,15 @@ def test_a_mark_that_is_no_id_is_never_sent(org, crm, clock):
     assert org.calls_to("/query") == []
 
 
-def test_an_object_type_that_is_hidden_is_a_matter_of_permission(crm, clock):
+def test_an_object_type_that_is_hidden_is_a_matter_of_permission(org, crm, clock):
+    org.hide("Case")
+
     with pytest.raises(CrmForbidden):
-        crm.changes("Hidden__c", Mark(at=clock.now))
+        crm.changes("Case", Mark(at=clock.now))
 
 
 def test_a_hidden_owner_is_a_matter_of_permission(org, crm, clock):
-    org.records.fields["Lead"].remove("OwnerId")
+    org.hide("Lead", "OwnerId")
 
     with pytest.raises(CrmForbidden, match="hides the owner"):
         crm.changes("Lead", Mark(at=clock.now))
