@@ -35,8 +35,8 @@ def changes(call: Call, object_type: str, mark: Mark, unassigned: Collection[str
         if error.code != "INVALID_FIELD":
             raise
         raise CrmForbidden(
-            f"Salesforce hides the owner or the dates of {object_type} records. Let the "
-            "integration user read them.",
+            f"Salesforce hides the owner of {object_type} records, or another field that cannot "
+            "be left out. Let the integration user read it.",
             code=error.code,
             crm_message=error.crm_message,
         ) from None

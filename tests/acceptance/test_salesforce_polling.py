@@ -82,7 +82,8 @@ def test_an_owner_whom_a_person_sets_is_followed_by_polling(org: Stage) -> None:
 
 
 def test_a_hidden_object_type_does_not_keep_leads_waiting(stage: Stage) -> None:
-    stage.configure(SALESFORCE_POLL_EVERY="1m", SALESFORCE_OBJECTS="Hidden__c,Lead")
+    stage.configure(SALESFORCE_POLL_EVERY="1m", SALESFORCE_OBJECTS="Case,Lead")
+    stage.salesforce.hide("Case")
     stage.team("A")
     ids = stage.leads(2)
     stage.work()

@@ -72,6 +72,13 @@ def test_what_changed_at_the_mark_itself_is_told_unless_its_id_was(org, crm, clo
     assert told(crm.changes("Lead", Mark(at=clock.now, record_id=ids[1]))) == ids[2:]
 
 
+def test_records_of_one_stamp_come_in_the_order_of_their_ids(org, crm, clock):
+    ids = [f"00Q5g00000000{n:02d}" for n in (3, 1, 2)]
+    made = [org.create("Lead", {"LastName": "X", "Company": "Y"}, record_id=one) for one in ids]
+
+    assert told(crm.changes("Lead", Mark(at=clock.now))) == sorted(made)
+
+
 def test_nothing_new_leaves_the_mark_where_it_is(org, crm, clock):
     mark = Mark(at=clock.now, record_id=lead(org))
 
@@ -216,13 +223,15 @@ def test_a_mark_that_is_no_id_is_never_sent(org, crm, clock):
     assert org.calls_to("/query") == []
 
 
-def test_an_object_type_that_is_hidden_is_a_matter_of_permission(crm, clock):
+def test_an_object_type_that_is_hidden_is_a_matter_of_permission(org, crm, clock):
+    org.hide("Case")
+
     with pytest.raises(CrmForbidden):
-        crm.changes("Hidden__c", Mark(at=clock.now))
+        crm.changes("Case", Mark(at=clock.now))
 
 
 def test_a_hidden_owner_is_a_matter_of_permission(org, crm, clock):
-    org.records.fields["Lead"].remove("OwnerId")
+    org.hide("Lead", "OwnerId")
 
     with pytest.raises(CrmForbidden, match="hides the owner"):
         crm.changes("Lead", Mark(at=clock.now))
