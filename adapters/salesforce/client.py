@@ -42,6 +42,11 @@ class Call:
         """The integration user."""
         return self._session.token.user_id
 
+    @property
+    def org_id(self) -> str | None:
+        """The org that let us in."""
+        return None
+
     def query(self, soql: str) -> list[Mapping[str, Any]]:
         """Return the rows of all pages."""
         return self._quickly(lambda: self._pages(soql))

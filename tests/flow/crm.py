@@ -63,6 +63,7 @@ class MemoryCrm:
         self.tell_errors: list[CrmError | None] = []
         self.closed: set[str] = set()  # object types without permission
         self.availability_problem: str | None = None
+        self.worries: list[Concern] = []
 
     def create(self, *ids: str, owner: str | None = None, **attributes: str) -> None:
         for record_id in ids:
@@ -140,7 +141,7 @@ class MemoryCrm:
         return Changes(events=(), mark=mark, is_all=True)
 
     def concerns(self) -> Sequence[Concern]:
-        return ()
+        return self.worries
 
     def close(self) -> None:
         pass
