@@ -74,7 +74,11 @@ class HubSpotReceiver:
         """The same for the id of an owner."""
         return bodies.whole_id(raw)
 
-    def refused(self, refusal: WebhookRefused) -> Answer | None:  # noqa: ARG002
+    def refused(
+        self,
+        refusal: WebhookRefused,  # noqa: ARG002
+        delivery: Delivery,  # noqa: ARG002
+    ) -> Answer | None:
         """None: HubSpot reads only the status."""
         return None
 

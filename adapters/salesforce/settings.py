@@ -17,7 +17,7 @@ class SalesforceSettings:
     private_key: str | None = field(default=None, repr=False)  # JWT bearer flow, with username
     username: str | None = None
     org_id: str  # outbound messages of another org are refused
-    webhook_key: str | None = field(default=None, repr=False)  # ``?key=`` of outbound messages
+    webhook_key: str | None = field(default=None, repr=False)  # of all that comes in
     objects: tuple[str, ...] = ("Lead",)  # object types that are routed
     api_version: str = "v64.0"
     unassigned_owners: frozenset[str] = frozenset()  # users whose records count as unowned

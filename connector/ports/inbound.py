@@ -105,5 +105,8 @@ class Receiver(Protocol):
     def owner_id(self, raw: str) -> str | None:
         """The same for the id of an owner."""
 
-    def refused(self, refusal: WebhookRefused) -> Answer | None:
-        """The answer for a refusal in the sender's own format; None for problem+json."""
+    def refused(self, refusal: WebhookRefused, delivery: Delivery) -> Answer | None:
+        """The answer for a refusal in the sender's own format; None for problem+json.
+
+        The delivery has an empty body where that was refused unread.
+        """

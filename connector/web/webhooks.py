@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from urllib.parse import quote, urlsplit
 
 import structlog
@@ -72,21 +73,26 @@ def _answered(connection: str, work: Callable[[str, Receiver, Delivery], Answer]
     if receiver is None:
         raise NotFound(f"There is no connection {connection!r}.", code="connection_not_found")
     now = current().clock()
+    delivery = Delivery(
+        method=request.method,
+        target=target(),
+        headers={name.lower(): value for name, value in request.headers},
+        body=b"",
+        received_at=now,
+    )
     try:
-        delivery = Delivery(
-            method=request.method,
-            target=target(),
-            headers={name.lower(): value for name, value in request.headers},
-            body=_body(),
-            received_at=now,
-        )
+        delivery = replace(delivery, body=_body())
         receiver.verify(delivery, now)
         return _response(work(connection, receiver, delivery))
     except WebhookRefused as refusal:
         log.warning(
-            "webhook_refused", connection=connection, code=refusal.code, status=refusal.status
+            "webhook_refused",
+            connection=connection,
+            code=refusal.code,
+            status=refusal.status,
+            detail=refusal.message,
         )
-        return _refusal(receiver, refusal)
+        return _refusal(receiver, refusal, delivery)
 
 
 def _pools(connection: str, receiver: Receiver, delivery: Delivery) -> Answer:
@@ -180,8 +186,8 @@ def _body() -> bytes:
         raise WebhookRefused(error.description or code, code=code, status=status) from error
 
 
-def _refusal(receiver: Receiver, refusal: WebhookRefused) -> Response:
-    own = receiver.refused(refusal)
+def _refusal(receiver: Receiver, refusal: WebhookRefused, delivery: Delivery) -> Response:
+    own = receiver.refused(refusal, delivery)
     response = problems.answer(refusal) if own is None else _response(own)
     if refusal.code in problems.RETRY_AFTER:
         response.headers["Retry-After"] = problems.RETRY_AFTER[refusal.code]

@@ -71,7 +71,7 @@ class Knock:
     def owner_id(self, raw: str) -> str | None:
         return raw.upper() if raw.isalnum() else None
 
-    def refused(self, refusal: WebhookRefused) -> Answer | None:
+    def refused(self, refusal: WebhookRefused, delivery: Delivery) -> Answer | None:
         return None
 
 
@@ -83,6 +83,6 @@ class KnockSoap(Knock):
     def choices(self, delivery: Delivery, pools: Sequence[Choice]) -> None:
         return None
 
-    def refused(self, refusal: WebhookRefused) -> Answer | None:
+    def refused(self, refusal: WebhookRefused, delivery: Delivery) -> Answer | None:
         body = f"<Fault>{refusal.code}</Fault>".encode()
         return Answer(status=refusal.status, body=body, content_type="text/xml")

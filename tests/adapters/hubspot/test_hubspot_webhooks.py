@@ -444,7 +444,9 @@ def test_hubspot_gets_an_empty_204():
 
 
 def test_a_refusal_has_no_form_of_its_own():
-    assert hubspot().refused(WebhookRefused("no", code="bad_body", status=400)) is None
+    refusal = WebhookRefused("no", code="bad_body", status=400)
+
+    assert hubspot().refused(refusal, sent([event()])) is None
 
 
 @pytest.mark.parametrize(

@@ -19,12 +19,14 @@ from adapters.salesforce import receiver
 from adapters.salesforce.org import SalesforceCrm
 from adapters.salesforce.settings import SalesforceSettings
 from adapters.sandbox.salesforce import SalesforceSandbox
+from adapters.sandbox.salesforce_ids import widen
 from adapters.sandbox.salesforce_sender import SalesforceSender
 from connector.errors import WebhookRefused
 from connector.model import EventKind, LeadEvent
 from connector.ports import Delivery, OwnerWrite
 
 KEY = "k+y/&=ü"
+QUERY = "?key=k%2By%2F%26%3D%C3%BC"
 NOW = datetime(2026, 11, 30, 9, 20, tzinfo=UTC)
 
 
@@ -58,7 +60,7 @@ class Listener:
             self.events += received.events
             answer = received.answer
         except WebhookRefused as refusal:
-            refused = self.receiver.refused(refusal)
+            refused = self.receiver.refused(refusal, delivery)
             assert refused is not None
             answer = refused
         return Response(answer.body, answer.status, content_type=answer.content_type)
@@ -78,29 +80,47 @@ def sender(org: SalesforceSandbox, listener: Listener) -> SalesforceSender:
 # -- zeep
 
 
-@pytest.fixture
-def notify(listener: Listener) -> Iterator[Callable[..., Any]]:
-    """Send one outbound message with zeep; returns what it takes the answer for."""
-    wsdl = str(Path(__file__).with_name("lead.wsdl"))
-    with requests.Session() as session:
-        client = zeep.Client(wsdl, transport=zeep.Transport(session=session))
+class SoapClient:
+    """zeep with a WSDL of ours."""
+
+    def __init__(self, wsdl: str, url: str, session: requests.Session) -> None:
+        transport = zeep.Transport(session=session)
+        self._client = zeep.Client(str(Path(__file__).with_name(wsdl)), transport=transport)
+        self._url = url
+
+    def record(self, object_type: str, **fields: object) -> Any:
+        """A record of a type that the WSDL names, sent with its ``xsi:type``."""
+        kind = self._client.get_type(f"{{urn:sobject.enterprise.soap.sforce.com}}{object_type}")
+        return kind(**fields)
+
+    def notify(
+        self, *records: Any, query: str = QUERY, org_id: str = "00D5g000000XyZ1EAK", first: int = 0
+    ) -> Any:
+        """Send one outbound message; returns what the client takes the answer for."""
         binding = "{http://soap.sforce.com/2005/09/outbound}NotificationBinding"
+        return self._client.create_service(binding, self._url + query).notifications(
+            OrganizationId=org_id,
+            ActionId="04k5g0000004C92AAE",
+            SessionId=zeep.xsd.Nil,
+            EnterpriseUrl="https://acme.my.salesforce.com/services/Soap/c/68.0/00D5g000000XyZ1",
+            PartnerUrl="https://acme.my.salesforce.com/services/Soap/u/68.0/00D5g000000XyZ1",
+            Notification=[
+                {"Id": f"04l{number:012}AAA", "sObject": record or {}}
+                for number, record in enumerate(records, first)
+            ],
+        )
 
-        def send(*leads: dict[str, object] | None, query: str = "?key=k%2By%2F%26%3D%C3%BC") -> Any:
-            service = client.create_service(binding, listener.url + query)
-            return service.notifications(
-                OrganizationId="00D5g000000XyZ1EAK",
-                ActionId="04k5g0000004C92AAE",
-                SessionId=zeep.xsd.Nil,
-                EnterpriseUrl="https://acme.my.salesforce.com/services/Soap/c/68.0/00D5g000000XyZ1",
-                PartnerUrl="https://acme.my.salesforce.com/services/Soap/u/68.0/00D5g000000XyZ1",
-                Notification=[
-                    {"Id": f"04l{number:012}AAA", "sObject": lead or {}}
-                    for number, lead in enumerate(leads)
-                ],
-            )
 
-        yield send
+@pytest.fixture
+def session() -> Iterator[requests.Session]:
+    with requests.Session() as opened:
+        yield opened
+
+
+@pytest.fixture
+def notify(listener: Listener, session: requests.Session) -> Callable[..., Any]:
+    """Send one outbound message about leads; returns what zeep takes the answer for."""
+    return SoapClient("lead.wsdl", listener.url, session).notify
 
 
 def test_a_soap_client_made_from_the_wsdl_is_understood_and_takes_our_ack(
@@ -142,6 +162,40 @@ def test_a_soap_client_understands_our_refusal(
     with pytest.raises(zeep.exceptions.Fault, match="bad_key"):
         notify({"Id": "00Q5e00000XyZzZEAV"}, query="?key=wrong")
     assert listener.events == []
+
+
+def test_a_soap_client_of_another_org_is_told_so_in_a_fault(
+    listener: Listener, notify: Callable[..., Any]
+) -> None:
+    with pytest.raises(zeep.exceptions.Fault, match="foreign_org"):
+        notify({"Id": "00Q5e00000XyZzZEAV"}, org_id="00D5g000000XyZ2EAK")
+    assert listener.events == []
+
+
+@pytest.mark.parametrize(
+    ("object_type", "prefix"), [("Opportunity", "006000000"), ("Thing__c", "a0D300000")]
+)
+def test_a_soap_client_may_name_any_object_by_its_type(
+    make_settings: Callable[..., SalesforceSettings],
+    session: requests.Session,
+    object_type: str,
+    prefix: str,
+) -> None:
+    settings = make_settings(objects=("Opportunity", "Thing__c"))
+    with closing(Listener(settings)) as listener:
+        client = SoapClient("any_object.wsdl", listener.url, session)
+        ids = [f"{prefix}{number:06}" for number in range(100)]
+        records = [
+            client.record(object_type, Id=widen(one), Name="Øst", OwnerId="0055g000009AbCdAAK")
+            for one in ids
+        ]
+        assert client.notify(*records) is True
+        assert client.notify(client.record(object_type, Id=widen(ids[0])), first=100) is True
+    assert [event.record_id[:15] for event in listener.events] == [*ids, ids[0]]
+    told = {(event.object_type, event.ignored) for event in listener.events}
+    assert told == {(object_type, None)}
+    assert {event.owner_id for event in listener.events} == {"0055g000009AbCdAAK", None}
+    assert len({event.key for event in listener.events}) == 101
 
 
 # -- the sandbox org

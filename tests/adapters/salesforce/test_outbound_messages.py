@@ -216,7 +216,16 @@ def test_null_fields_are_simply_absent(taker: Receiver) -> None:
     assert (event.owner_id, event.occurred_at) == (None, None)
 
 
-@pytest.mark.parametrize("text", [notification(), notification(""), notification("", type_="")])
+@pytest.mark.parametrize(
+    "text",
+    [
+        notification(),
+        notification(""),
+        notification(" \n "),
+        notification("", type_=""),
+        notification('<sf:Id xsi:nil="true"/><sf:Email xsi:nil="1"/>'),
+    ],
+)
 def test_a_notification_without_data_means_that_the_record_is_gone(
     taker: Receiver, text: str
 ) -> None:
@@ -241,6 +250,44 @@ def test_the_object_type_comes_from_the_id_where_it_is_not_named(
     taker = receiver(make_settings(objects=(object_type,)))
     event = one(taker, notification(f"<sf:Id>{record_id}</sf:Id>", type_=""))
     assert (event.object_type, event.ignored) == (object_type, None)
+
+
+@pytest.mark.parametrize("type_", ["sf:Thing__c", "ns7:thing__C", "Thing__c"])
+def test_a_custom_object_is_known_by_its_name_whatever_the_prefix(
+    make_settings: Callable[..., SalesforceSettings], type_: str
+) -> None:
+    taker = receiver(make_settings(objects=("Thing__c",)))
+    event = one(taker, notification("<sf:Id>a0D30000001n7Pi</sf:Id>", type_=type_))
+    assert (event.object_type, event.record_id) == ("Thing__c", "a0D30000001n7PiEAI")
+    assert event.ignored is None
+
+
+def test_a_record_of_which_nothing_tells_the_object_type_is_ignored(taker: Receiver) -> None:
+    event = one(taker, notification("<sf:Id>a0D30000001n7Pi</sf:Id>", type_=""))
+    assert (event.object_type, event.ignored) == ("unknown", "object_not_routed")
+
+
+def test_fields_of_the_partner_namespace_are_read_as_well(taker: Receiver) -> None:
+    partner = 'xmlns:p="urn:sobject.partner.soap.sforce.com"'
+    event = one(taker, notification(f"<p:Id {partner}>{LEAD}</p:Id>", type_="p:sObject"))
+    assert (event.object_type, event.record_id, event.ignored) == ("Lead", LEAD, None)
+
+
+def test_two_leads_whose_ids_differ_only_in_case_are_two(taker: Receiver) -> None:
+    first, second = taker.parse(
+        delivery(
+            message(
+                notification("<sf:Id>00QRR00000AbCdE</sf:Id>", id_="04l000000000001"),
+                notification("<sf:Id>00QRR00000aBcDe</sf:Id>", id_="04l000000000002"),
+            )
+        )
+    ).events
+    assert (first.record_id, second.record_id) == ("00QRR00000AbCdE2AV", "00QRR00000aBcDe2AK")
+
+
+def test_a_converted_lead_is_told_as_any_other(taker: Receiver) -> None:
+    event = one(taker, notification(f"<sf:Id>{LEAD}</sf:Id><sf:IsConverted>true</sf:IsConverted>"))
+    assert (event.kind, event.ignored) == (EventKind.CREATED, None)
 
 
 def test_an_object_type_that_is_not_routed_is_ignored(taker: Receiver) -> None:
@@ -390,7 +437,7 @@ def test_a_refusal_is_a_soap_fault_that_is_never_an_ack(
     taker: Receiver, status: int, side: str
 ) -> None:
     refusal = WebhookRefused("<Ack>true</Ack>", code="some_word", status=status)
-    answer = taker.refused(refusal)
+    answer = taker.refused(refusal, delivery())
     assert answer is not None
     assert (answer.status, answer.content_type) == (status, "text/xml; charset=utf-8")
     assert b"Ack" not in answer.body
