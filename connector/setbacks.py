@@ -16,10 +16,10 @@ from connector.store.lanes import Claim
 from connector.store.outbox import OutboxItem
 
 GAVE_UP = "gave_up"
-DIRECTORY_EVERY = timedelta(minutes=2)
 DIRECTORY_AGAIN = timedelta(minutes=1)
 POLL_AGAIN = timedelta(minutes=1)
 POLL_CLOSED = timedelta(minutes=15)
+DIRECTORY_REFUSED = timedelta(minutes=2)
 
 
 def hand_back(session: Session, claim: Claim, error: CrmError | None, *, now: datetime) -> bool:
@@ -72,7 +72,7 @@ def postpone_directory(session: Session, claim: Claim, error: CrmError, *, now: 
         case CrmPaced() | CrmUnreachable():
             due_at = now
         case CrmForbidden() | CrmNever():
-            due_at = now + DIRECTORY_EVERY
+            due_at = now + DIRECTORY_REFUSED
         case _:
             due_at = now + DIRECTORY_AGAIN
     lanes.plan_directory(session, claim, due_at)

@@ -94,12 +94,8 @@ def _settled(event: LeadEvent, row: Row, holding: Collection[str | None]) -> str
     """Why a change matters only where we decided on the record before; None where it may matter."""
     if row.get("IsConverted") is True:
         return "record_closed"
-    owner = row.get("Owner")
-    is_active = isinstance(owner, dict) and owner.get("IsActive") is True
-    is_person = bool(event.owner_id and event.owner_id.startswith(ids.USER))
-    if event.kind is EventKind.CREATED or not (is_person and is_active):
-        return None
-    return None if event.owner_id in holding else "owned_already"
+    stays = records.owner_stays(event.owner_id, row.get("Owner"), holding)
+    return "owned_already" if stays and event.kind is not EventKind.CREATED else None
 
 
 def _moment(row: Row, name: str) -> datetime:

@@ -82,7 +82,13 @@ class OrgSession(requests.Session):
 
     def beside(self) -> OrgSession:
         """Return a session for another thread of the same call: same deadline, same token."""
-        return OrgSession(self._connections, self._log_in, clock=self._clock, seconds=self.left())
+        return OrgSession(
+            self._connections,
+            self._log_in,
+            clock=self._clock,
+            note_limits=self._note_limits,
+            seconds=self.left(),
+        )
 
     def request(  # type: ignore[override]
         self, method: str, url: str, *, record_id: str | None = None, **kwargs: Any

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Protocol
 
@@ -118,6 +118,7 @@ class Capabilities:
     write_batch: int  # most records in one write call
     related: bool = False  # can tell whom the person or company of a record belongs to
     people: bool = False  # can tell of its users: who is active, and when they can take leads
+    people_every: timedelta = timedelta(minutes=2)  # how often they are read
     changes: bool = False  # can be asked what was created or changed lately
 
 

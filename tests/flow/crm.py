@@ -70,6 +70,7 @@ class MemoryCrm:
         self.polls: list[tuple[str, Mark]] = []
         self.change_errors: list[CrmError | None] = []
         self.before_changes: Callable[[], None] = lambda: None
+        self.worries: list[Concern] = []
 
     def create(self, *ids: str, owner: str | None = None, **attributes: str) -> None:
         for record_id in ids:
@@ -173,7 +174,7 @@ class MemoryCrm:
         )
 
     def concerns(self) -> Sequence[Concern]:
-        return ()
+        return self.worries
 
     def close(self) -> None:
         pass
