@@ -15,19 +15,15 @@ from connector.model import Absence
 
 FIELDS = "UserId,StartDate,EndDate,IsEnabled"
 
-_KEPT = timedelta(days=1)  # after its end
 
-
-def read(
-    rows: Iterable[Mapping[str, Any]], zone: tzinfo, now: datetime
-) -> tuple[tuple[Absence, ...], int]:
+def read(rows: Iterable[Mapping[str, Any]], zone: tzinfo) -> tuple[tuple[Absence, ...], int]:
     """The absences of one user by start, and how many rows make no sense.
 
-    Switched-off rows and those that ended before yesterday are left out. Of two that begin
-    together the longer counts, since the start is what makes the id.
+    Rows that are switched off are left out. Of two that begin together the longer counts, since
+    the start is what makes the id.
     """
     enabled = [_span(row, zone) for row in rows if row.get("IsEnabled") is True]
-    spans = sorted(span for span in enabled if span and span[1] > now - _KEPT)
+    spans = sorted(span for span in enabled if span)
     absences = tuple(
         Absence(id=start.isoformat(), starts_at=start, ends_at=end)
         for start, end in dict(spans).items()

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from adapters.salesforce import ids
+from adapters.salesforce import ids, records
 from adapters.salesforce.client import Call
 from adapters.salesforce.settings import SalesforceSettings
 from connector.errors import CrmForbidden, CrmNever, CrmUnreachable
@@ -84,10 +84,7 @@ def _of_owners(
 
 
 def _is_kept(row: Row, nobody: Collection[str | None]) -> bool:
-    owner_id, owner = ids.user_id(str(row.get("OwnerId"))), row.get("Owner")
-    return owner_id not in {None, *nobody} and (
-        isinstance(owner, dict) and owner.get("IsActive") is True
-    )
+    return records.owner_stays(ids.user_id(str(row.get("OwnerId"))), row.get("Owner"), nobody)
 
 
 def _came_so(row: Row, us: str | None) -> bool:

@@ -68,7 +68,7 @@ class SalesforceCrm:
         self._reader = Reader(routed=settings.objects, unassigned=self._unassigned, clock=clock)
         self._writer = Writer(self._reader, settings.guarded_objects, clock)
         self._links = Links(unassigned=self._unassigned, clock=clock)
-        self._users = Users(settings, self._unassigned, clock=clock)
+        self._users = Users(settings, self._unassigned)
 
     @property
     def availability_problem(self) -> str | None:

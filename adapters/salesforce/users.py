@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -30,17 +30,10 @@ class Users:
     ``problem`` says why less was told of their availability than might be; None: nothing.
     """
 
-    def __init__(
-        self,
-        settings: SalesforceSettings,
-        unassigned: Collection[str],
-        *,
-        clock: Callable[[], datetime],
-    ) -> None:
+    def __init__(self, settings: SalesforceSettings, unassigned: Collection[str]) -> None:
         """``unassigned`` are users whose records count as unowned."""
         self._settings = settings
         self._unassigned = frozenset(unassigned)
-        self._clock = clock
         self.problem: str | None = None
 
     def read(
@@ -80,13 +73,11 @@ class Users:
         zones = {owner_id: _zone(row.get("TimeZoneSidKey")) for owner_id, row in rows.items()}
         spells = reading.out_of_office()
         online = reading.online() if self._settings.omni_channel else None
-        said, now = {}, self._clock()
+        said = {}
         unreadable = list(zones.values()).count("")
         for owner_id in rows:
             zone = zones[owner_id] or None
-            spans, bad = absences.read(
-                spells.get(owner_id, ()), ZoneInfo(zone) if zone else UTC, now
-            )
+            spans, bad = absences.read(spells.get(owner_id, ()), ZoneInfo(zone) if zone else UTC)
             is_away = online is not None and owner_id not in online
             said[owner_id] = Availability(
                 status=Presence.AWAY if is_away else Presence.AVAILABLE,

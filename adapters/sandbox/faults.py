@@ -12,6 +12,7 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
+from urllib.parse import unquote_plus
 
 Drop = Literal["before", "after"]
 
@@ -22,6 +23,7 @@ class Fault:
 
     path: str  # regular expression, searched in the path without the query
     method: str | None = None  # None: any
+    query: str = ""  # regular expression, searched in the decoded query
     times: int | None = 1  # None: until it is removed
     after: int = 0  # so many matching calls pass unharmed first
     delay: float = 0.0  # seconds before the answer, alone or beside another kind
@@ -40,6 +42,13 @@ class Fault:
         if not (self.status or self.drop or self.truncate or self.delay):
             raise ValueError("this fault does nothing; give status, drop, truncate or delay")
         re.compile(self.path)
+        re.compile(self.query)
+
+    def is_for(self, method: str, path: str, query: str) -> bool:
+        """Whether a call is one that it breaks."""
+        if self.method not in (None, method) or not re.search(self.path, path):
+            return False
+        return not self.query or bool(re.search(self.query, unquote_plus(query)))
 
     @property
     def takes_effect(self) -> bool:
@@ -106,11 +115,14 @@ class Faults:
             self._faults.append(fault)
         return fault
 
-    def take(self, method: str, path: str) -> Fault | None:
-        """Return the fault that breaks this call, counted as fired, or None."""
+    def take(self, method: str, path: str, query: str) -> Fault | None:
+        """Return the fault that breaks this call, counted as fired, or None.
+
+        ``query`` is what stands behind the ``?``, as it came.
+        """
         with self._lock:
             for fault in self._faults:
-                if fault.method not in (None, method) or not re.search(fault.path, path):
+                if not fault.is_for(method, path, query):
                     continue
                 if fault.times is not None and fault.fired >= fault.times:
                     continue

@@ -155,7 +155,9 @@ class Sandbox:
             body=body,
             connection=int(request.environ["REMOTE_PORT"]),
             at=self.clock(),
-            fault=self.faults.take(request.method, request.path),
+            fault=self.faults.take(
+                request.method, request.path, request.query_string.decode("latin-1")
+            ),
         )
         with self.lock:
             self._calls.append(call)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from adapters.sandbox.server import Sandbox
 from tests.acceptance.stage import Stage, hubspot_leads, salesforce_leads
-
-READS = "/contacts/batch/read|/query"  # of the leads themselves, whichever CRM
 
 
 @dataclass
@@ -20,6 +19,13 @@ class Crm:
     @property
     def sandbox(self) -> Sandbox:
         return self.stage.hubspot if self.name == "hubspot" else self.stage.salesforce
+
+    def fail_reads(self, **fault: Any) -> None:
+        """Let reads of the leads themselves fail; see ``faults.Fault``."""
+        if self.name == "hubspot":
+            self.sandbox.faults.add("/contacts/batch/read", **fault)
+        else:
+            self.sandbox.faults.add("/query", query="FROM Lead WHERE Id IN", **fault)
 
     def new(self, count: int, owner: str | None = None) -> list[str]:
         if self.name == "hubspot":

@@ -11,6 +11,7 @@ _WHOLE = "acceptance/test_salesforce_reports.py::test_"
 _CHANGES = "acceptance/test_salesforce_changes.py::test_"
 _ADAPTER = "adapters/salesforce/test_salesforce_"
 _MESSAGES = "adapters/salesforce/test_outbound_messages.py::test_"
+_WRITES = "acceptance/test_salesforce_writes.py::test_"
 _SCENARIOS = "scenarios/test_org.py::test_"
 
 # Rows of which no test can be made, since what they are about is not there.
@@ -41,7 +42,10 @@ REPORTS: tuple[Report, ...] = (
         2,
         "simple-salesforce, its own retry after a log-in",
         "A call that is repeated after a log-in has all its headers.",
-        (f"{_ADAPTER}log_in.py::test_an_expired_session_is_renewed_once_and_the_call_repeated",),
+        (
+            f"{_ADAPTER}log_in.py::test_an_expired_session_is_renewed_once_and_the_call_repeated",
+            f"{_ADAPTER}guarded.py::test_the_call_after_a_new_log_in_carries_the_same_headers",
+        ),
     ),
     Report(
         3,
@@ -205,7 +209,11 @@ REPORTS: tuple[Report, ...] = (
         23,
         "mshanemc/roundRobinProcessBuilder#44",
         "Automation that takes a record away is followed or told of, and never fought.",
-        (f"{_CHANGES}a_rule_of_the_org_that_takes_the_lead_away_is_followed_not_fought",),
+        (
+            f"{_CHANGES}a_rule_of_the_org_that_takes_the_lead_away_is_followed_not_fought",
+            f"{_WRITES}automation_that_gives_a_lead_to_a_queue_is_not_fought",
+            f"{_WRITES}an_active_user_to_whom_automation_gives_a_lead_keeps_it",
+        ),
     ),
     Report(
         24,
@@ -234,7 +242,10 @@ REPORTS: tuple[Report, ...] = (
         27,
         "SalesforceFoundation/EDA#1129, SFDO-Community/declarative-lookup-rollup-summaries#758",
         "What a trigger of the org says against a write is told in full, and not tried again.",
-        (f"{_ADAPTER}errors.py::test_failed_code_of_the_org_is_tried_again_only_for_a_lock",),
+        (
+            f"{_ADAPTER}error_table.py::test_all_errors_about_one_record_are_told_and_the_worst_decides",
+            f"{_WRITES}code_of_the_org_that_fails_on_one_lead_switches_nobody_off",
+        ),
     ),
     Report(
         28,

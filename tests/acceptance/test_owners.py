@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tests.acceptance.crm import READS, Crm
+from tests.acceptance.crm import Crm
 from tests.acceptance.stage import (
     Row,
     Stage,
@@ -132,7 +132,7 @@ def test_an_owner_who_appears_before_the_write_stays_and_the_turn_goes_back(crm:
     crm.tell([record_id])
     # The first read finds nobody; the look before the write is put off, and a person acts.
     status = 429 if crm.name == "hubspot" else 503
-    crm.sandbox.faults.add(READS, after=1, status=status, headers={"Retry-After": "5"}, body={})
+    crm.fail_reads(after=1, status=status, headers={"Retry-After": "5"}, body={})
     stage.work()
     crm.set_owner(record_id, crm.owner("B"))
     stage.later(seconds=5)

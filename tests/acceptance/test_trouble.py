@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.acceptance.crm import READS, Crm
+from tests.acceptance.crm import Crm
 from tests.acceptance.stage import Stage, check_sequence, reads, turns, writes
 
 HTML = "<html><body><h1>503 Service Unavailable</h1></body></html>"
@@ -125,7 +125,7 @@ def test_a_crm_that_is_down_is_probed_by_one_call_at_growing_gaps(crm: Crm) -> N
 def test_a_crm_that_goes_down_between_decision_and_write_loses_nothing(crm: Crm) -> None:
     stage = crm.stage
     pool = stage.team("AB")
-    crm.sandbox.faults.add(READS, after=1, status=401, body={"message": "expired"}, times=3)
+    crm.fail_reads(after=1, status=401, body={"message": "expired"}, times=3)
     crm.tell(crm.new(4))
     stage.work()
     assert {row["write_back"] for row in stage.api.history(pool)} == {"pending"}
@@ -142,7 +142,7 @@ def test_a_page_of_html_instead_of_an_answer_is_tried_again(crm: Crm) -> None:
     stage = crm.stage
     pool = stage.team("AB")
     # Reads are tried twice within a call: two pages for the intake, one for the write.
-    crm.sandbox.faults.add(READS, status=503, body=HTML, times=2)
+    crm.fail_reads(status=503, body=HTML, times=2)
     crm.sandbox.faults.add("/batch/update|/composite/sobjects", status=503, body=HTML)
     crm.tell(crm.new(4))
     for _ in range(3):
@@ -192,7 +192,7 @@ def test_a_record_deleted_before_the_write_is_a_dead_letter_in_sight(crm: Crm) -
     stage = crm.stage
     pool = stage.team("AB")
     ids = crm.new(3)
-    crm.sandbox.faults.add(READS, after=1, status=429, headers={"Retry-After": "5"}, body={})
+    crm.fail_reads(after=1, status=429, headers={"Retry-After": "5"}, body={})
     crm.tell(ids)
     stage.work()
     if crm.name == "hubspot":
