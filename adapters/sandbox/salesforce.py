@@ -11,25 +11,29 @@ show that its check would notice.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import Any
 
 from werkzeug import Request, Response
 from werkzeug.exceptions import HTTPException
 
 from adapters.sandbox import salesforce_ids as ids
-from adapters.sandbox.salesforce_answers import show_refusal
+from adapters.sandbox import salesforce_refusals as say
+from adapters.sandbox.salesforce_answers import show_json, show_refusal
 from adapters.sandbox.salesforce_control import add_control_routes
+from adapters.sandbox.salesforce_limits import Running
+from adapters.sandbox.salesforce_lives import Lives
+from adapters.sandbox.salesforce_people import People
 from adapters.sandbox.salesforce_presets import PRESETS
 from adapters.sandbox.salesforce_records import Clock, Listener, Records
-from adapters.sandbox.salesforce_refusals import not_found
-from adapters.sandbox.salesforce_rest import Rest
+from adapters.sandbox.salesforce_rest import CROWDED, Rest
 from adapters.sandbox.salesforce_rules import RULES
+from adapters.sandbox.salesforce_switches import Switches
 from adapters.sandbox.salesforce_token import Tokens
-from adapters.sandbox.salesforce_writes import Switches
 from adapters.sandbox.server import Handler, Sandbox, real_clock
 
 
-class SalesforceSandbox(Sandbox, Switches):
+class SalesforceSandbox(Sandbox, Switches, People, Lives):
     """One org, served inside ``with`` or between ``start`` and ``stop``.
 
     Behaves as ``Switches`` says, all of which may be set at any time; ``tokens`` has those of the
@@ -40,9 +44,17 @@ class SalesforceSandbox(Sandbox, Switches):
     SWITCHES = Sandbox.SWITCHES | {
         "accept_inactive_owner",
         "edit_converted_leads",
+        "may_transfer",
         "page_size",
         "daily_limit",
+        "usage_extra",
+        "long_calls",
+        "long_call_seconds",
+        "is_read_only",
+        "is_down",
         "trailing_slash",
+        "features",
+        "clock_ahead",
     }
 
     def __init__(
@@ -58,12 +70,17 @@ class SalesforceSandbox(Sandbox, Switches):
         seed: int = 0,
         without: Iterable[str] = (),
     ) -> None:
-        super().__init__(port=port, clock=clock, without=without, presets=PRESETS)
+        self.clock_ahead = 0.0  # seconds that the org's clock is moved by hand
+
+        def moved_clock() -> datetime:
+            return clock() + timedelta(seconds=self.clock_ahead)
+
+        Sandbox.__init__(self, port=port, clock=moved_clock, without=without, presets=PRESETS)
+        Switches.__init__(self)
         self.org_id = ids.widen(org_id)
-        self.row_locks = {}
-        self.records = Records(clock, seed=seed, rules=self.rules)
+        self.records = Records(moved_clock, seed=seed, rules=self.rules)
         self.tokens = Tokens(
-            clock=clock,
+            clock=moved_clock,
             rules=self.rules,
             org_id=self.org_id,
             client_id=client_id,
@@ -71,133 +88,81 @@ class SalesforceSandbox(Sandbox, Switches):
             username=username or "integration@sandbox.example",
             public_key=public_key,
         )
+        self._running = Running()
         rest = Rest(self.records, self, self.tokens)
         self.route("POST", "/services/oauth2/token", self._grant)
+        self.route("GET", "/id/<org_id>/<user_id>", self._identity)
         for path in ("/services/data", "/services/data/", "/services/data/<path:_>"):
             for method in ("GET", "POST", "PATCH", "PUT", "DELETE"):
                 self.route(method, path, lambda request, **_: rest.answer(request))
         add_control_routes(self)
 
+    def answer(self, request: Request) -> Response:
+        """Answer one request and count it as running meanwhile."""
+        if not request.path.startswith("/services/data"):
+            return super().answer(request)
+        long_ones = self._running.long_ones(self.long_call_seconds)
+        request.environ[CROWDED] = long_ones >= self.long_calls
+        with self._running.call():
+            return super().answer(request)
+
     def serve(self, request: Request, handler: Handler, parts: Mapping[str, Any]) -> Response:
         """Answer a request at its exact address: werkzeug alone would forgive ``//services``."""
         if str(request.environ.get("REQUEST_URI", "")).startswith("//"):
-            return show_refusal(not_found())
+            return show_refusal(say.not_found())
         return super().serve(request, handler, parts)
 
     def refuse(self, request: Request, error: HTTPException) -> Response:  # noqa: ARG002
         """Salesforce's words for an address that is none of its own."""
-        return show_refusal(not_found())
+        return show_refusal(say.not_found())
 
-    # The org's people and records, changed as its own users would, past every API rule.
+    # What the org has, and what of it the API client may see and do.
 
-    def add_user(
-        self, name: str, email: str, *, active: bool = True, user_id: str | None = None
-    ) -> str:
-        """Add a user and return the id."""
-        values = {
-            "Name": name,
-            "Email": email,
-            "Username": email,
-            "IsActive": active,
-            "UserType": "Standard",
-            "TimeZoneSidKey": "UTC",
-        }
-        return self.records.add("User", values, user_id)
+    def add_object(
+        self,
+        name: str,
+        fields: Iterable[str] = (),
+        *,
+        is_owned: bool = True,
+        by_queues: bool = True,
+    ) -> None:
+        """Add a custom object such as ``Site__c``, which has a name and may have an owner."""
+        self.records.objects.add_object(name, fields, is_owned=is_owned, by_queues=by_queues)
 
-    def add_queue(self, name: str, *, queue_id: str | None = None) -> str:
-        """Add a queue, which may own leads, cases and tasks, and return the id."""
-        values = {"Name": name, "DeveloperName": name.replace(" ", "_"), "Type": "Queue"}
-        return self.records.add("Group", values, queue_id)
-
-    def add_field(self, object_type: str, name: str) -> None:
+    def add_field(
+        self, object_type: str, name: str, kind: str = "string", *, target: str | None = None
+    ) -> None:
         """Give an object a field that a plain org does not have."""
-        self.records.fields[object_type].append(name)
+        kind = "reference" if target else kind
+        self.records.objects.add_field(object_type, name, kind, target)
 
-    def create(
-        self, object_type: str, fields: Mapping[str, object], *, record_id: str | None = None
-    ) -> str:
-        """Create a record and return its id of 18 characters.
+    def hide(self, object_type: str, *fields: str) -> None:
+        """Hide fields from the API client, or the whole object when no field is named."""
+        objects = self.records.objects
+        objects.hidden_fields |= {(object_type, field) for field in fields}
+        if not fields:
+            objects.hidden_objects.add(object_type)
 
-        The owner, unless named, is ``default_owner``: the integration user until it is set.
-        """
-        return self.records.add(object_type, fields, record_id)
+    def make_read_only(self, object_type: str, *fields: str) -> None:
+        """Let the API client read but not write fields, or the whole object."""
+        objects = self.records.objects
+        objects.locked_fields |= {(object_type, field) for field in fields}
+        if not fields:
+            objects.locked_objects.add(object_type)
 
-    def get(self, record_id: str) -> dict[str, object]:
-        """All fields of a record, deleted or not; raises ``KeyError``."""
-        with self.records.lock:
-            row = self.records.find(record_id)
-            return {name: row.read(name) for name in self.records.fields[row.type]}
+    def hide_from(self, user_id: str, object_type: str) -> None:
+        """Take a user's right to read an object, without which nobody may own its records."""
+        self.blind_users.add((ids.widen(user_id), object_type))
 
-    def read_fields(
-        self, record_id: str, names: Sequence[str], *, even_deleted: bool = False
-    ) -> dict[str, object] | None:
-        """Those of the named fields that the record's object has; None once it is deleted.
+    @property
+    def features(self) -> list[str]:
+        """What the org has switched on: state_codes, person_accounts, omni_channel."""
+        return self.records.objects.features
 
-        Date-times are ``datetime``.
-        """
-        with self.records.lock:
-            row = self.records.find(record_id)
-            if row.is_deleted and not even_deleted:
-                return None
-            values = {n: row.read(n) for n in names if n in self.records.fields[row.type]}
-            stamps = {
-                "CreatedDate": row.created_at,
-                "LastModifiedDate": row.modified_at,
-                "SystemModstamp": row.modified_at,
-            }
-            return values | {name: stamps[name] for name in values if name in stamps}
-
-    def owner_of(self, record_id: str) -> str:
-        """The id of a record's owner."""
-        return str(self.get(record_id)["OwnerId"])
-
-    def set_owner(self, record_id: str, owner_id: str, *, by: str | None = None) -> None:
-        """Give a record to another owner by hand, as user ``by``, the new owner by default."""
-        wide = ids.widen(owner_id)
-        self.records.change(record_id, {"OwnerId": wide}, by=by or wide)
-
-    def change(self, record_id: str, fields: Mapping[str, object]) -> None:
-        """Change fields of a record by hand."""
-        self.records.change(record_id, fields)
-
-    def deactivate(self, user_id: str) -> None:
-        """Make a user inactive; what they own stays theirs."""
-        self.records.change(user_id, {"IsActive": False})
-
-    def delete(self, record_id: str) -> None:
-        """Put a record into the recycle bin."""
-        with self.records.lock:
-            row = self.records.find(record_id)
-            row.is_deleted = True
-            row.modified_at = max(self.clock(), row.modified_at)
-
-    def convert(self, lead_id: str) -> str:
-        """Convert a lead, as its owner would, and return the id of the new contact."""
-        lead = self.get(lead_id)
-        owner = str(lead["OwnerId"])
-        if ids.type_of(owner) != "User":
-            owner = self.records.integration_user
-        account = self.create("Account", {"Name": lead["Company"], "OwnerId": owner})
-        person = {name: lead[name] for name in ("FirstName", "LastName", "Email", "Phone")}
-        contact = self.create("Contact", person | {"AccountId": account, "OwnerId": owner})
-        self.records.change(
-            lead_id,
-            {
-                "IsConverted": True,
-                "ConvertedDate": f"{self.clock():%Y-%m-%d}",
-                "ConvertedAccountId": account,
-                "ConvertedContactId": contact,
-            },
-        )
-        return contact
-
-    def merge(self, winner_id: str, loser_id: str) -> None:
-        """Merge two records: the loser is deleted and points at the winner."""
-        winner = self.records.find(winner_id).id
-        with self.records.lock:
-            self.records.find(loser_id).values["MasterRecordId"] = winner
-        self.delete(loser_id)
-        self.records.change(winner, {})
+    @features.setter
+    def features(self, names: Iterable[str]) -> None:
+        """Switch on these and all others off; raises ``ValueError`` for an unknown one."""
+        self.records.objects.features = names
 
     @property
     def integration_user(self) -> str:
@@ -217,7 +182,7 @@ class SalesforceSandbox(Sandbox, Switches):
     # What a test scripts or wants to know.
 
     def on_change(self, listener: Listener) -> None:
-        """Call ``listener(object_type, record_id, over_api)`` after each create and change."""
+        """Call ``listener(change)`` after each record is created, changed or deleted."""
         self.records.listeners.append(listener)
 
     def before_write(self, callback: Callable[[str, str, Mapping[str, object]], None]) -> None:
@@ -226,7 +191,21 @@ class SalesforceSandbox(Sandbox, Switches):
 
     def lock_row(self, record_id: str, *, tries: int) -> None:
         """Fail the next API writes to a record as locked."""
-        self.row_locks[ids.widen(record_id)] = tries
+        wide = ids.widen(record_id)
+        self.refuse_row(wide, say.row_locked(wide), tries)
+
+    def fail_row(
+        self,
+        record_id: str,
+        code: str,
+        message: str = "refused by script",
+        *,
+        status: int = 400,
+        fields: Sequence[str] = (),
+        tries: int = 1,
+    ) -> None:
+        """Fail the next API writes to a record with any of Salesforce's error codes."""
+        self.refuse_row(ids.widen(record_id), say.refuse(status, code, message, fields), tries)
 
     def expire_tokens(self) -> None:
         """End every session; the next call must log in again."""
@@ -241,3 +220,9 @@ class SalesforceSandbox(Sandbox, Switches):
         user = self.records.integration_user
         slash = "/" if self.trailing_slash else ""
         return self.tokens.grant(request, instance_url=self.url + slash, user_id=user)
+
+    def _identity(self, request: Request, org_id: str, user_id: str) -> Response:
+        is_own = (org_id, user_id) == (self.org_id, self.integration_user)
+        if not self.tokens.is_live(request.headers.get("Authorization")) or not is_own:
+            return Response("Bad_OAuth_Token", 403)
+        return show_json({"user_id": user_id, "organization_id": org_id})

@@ -11,6 +11,7 @@ from adapters.sandbox import salesforce_refusals as say
 from adapters.sandbox import salesforce_writes as writes
 from adapters.sandbox.salesforce_ids import MalformedId
 from adapters.sandbox.salesforce_records import Records
+from adapters.sandbox.salesforce_switches import Options, Switches
 
 Result = dict[str, object]
 
@@ -24,9 +25,9 @@ _ROLLED_BACK = (
 
 def patch(
     records: Records,
-    switches: writes.Switches,
+    switches: Switches,
     body: Mapping[str, object],
-    how: writes.Options,
+    how: Options,
 ) -> list[Result]:
     """Change the rows of a collections request; raises ``Refused`` for the request as a whole."""
     entries = body.get("records")
@@ -34,7 +35,7 @@ def patch(
         raise say.refuse(400, "JSON_PARSER_ERROR", "records must be a list of objects", None)
     _check_list(entries, records.rules)
     # One header cannot hold the stamps of many rows.
-    how = replace(how, unmodified_since=None)
+    how = replace(how, unmodified_since=None, tag=None)
     with records.lock:
         together = body.get("allOrNone") is True and "all_or_none" in records.rules
         before = deepcopy(records.rows) if together else {}
@@ -44,7 +45,7 @@ def patch(
             results = [_rolled_back(result) for result in results]
     for entry, result in zip(entries, results, strict=True):
         if result["success"]:
-            records.tell(_type(entry), str(result["id"]), over_api=True)
+            records.tell(_type(entry), str(result["id"]), over_api=True, kind="updated")
     return results if "result_order" in records.rules else sorted(results, key=_failed_first)
 
 
@@ -63,9 +64,9 @@ def _check_list(entries: list[Mapping[str, object]], rules: Set[str]) -> None:
 
 def _write_all(
     records: Records,
-    switches: writes.Switches,
+    switches: Switches,
     entries: list[Mapping[str, object]],
-    how: writes.Options,
+    how: Options,
 ) -> list[Result]:
     seen: set[str] = set()
     results = []
@@ -86,7 +87,7 @@ def _check_entry(records: Records, entry: Mapping[str, object], seen: set[str]) 
     if _id(entry) is None and "missing_id" in records.rules:
         raise say.refuse(400, "MISSING_ARGUMENT", "Id not specified in an update call")
     kind = _type(entry)
-    if kind not in records.fields:
+    if records.objects.seen_object(kind) != kind:
         message = f"sObject type '{kind}' is not supported."
         raise say.refuse(400, "INVALID_TYPE", message)
     try:

@@ -14,15 +14,17 @@ from adapters.sandbox.salesforce_ids import MalformedId
 from adapters.sandbox.salesforce_records import Record, Records
 
 Row = dict[str, object]
-_DATES = ("CreatedDate", "LastModifiedDate", "SystemModstamp")
+_IDS = ("id", "reference")
 
 
 @dataclass(frozen=True, slots=True)
 class Path:
     """A checked field path: the relationships to walk, then the field; spelt as the org does."""
 
-    relations: tuple[tuple[str, str], ...]  # name and entity behind it
+    relations: tuple[tuple[str, str, str], ...]  # field, name, and the entity behind it
+    entity: str
     field: str
+    kind: str  # the field's type
 
 
 def answer(records: Records, text: str, *, base: str, with_deleted: bool) -> list[Row]:
@@ -57,8 +59,7 @@ def _at(text: str, at: int, code: str, message: str) -> say.Refused:
 
 
 def _object_type(records: Records, query: soql.Query) -> str:
-    wanted = query.object_type.lower()
-    known = next((kind for kind in records.fields if kind.lower() == wanted), None)
+    known = records.objects.seen_object(query.object_type)
     if known is None and "unknown_type" not in records.rules:
         return "Lead"
     if known is None:
@@ -72,12 +73,12 @@ def _path(records: Records, object_type: str, dotted: str, text: str) -> Path:
     entity = object_type
     relations = []
     for name in names:
-        known = _relation(records, entity, name)
+        known = records.objects.relation(entity, name)
         if known is None:
             message = f"Didn't understand relationship '{name}' in field path."
             raise _at(text, max(text.find(dotted), 0), "INVALID_FIELD", message)
         relations.append(known)
-        entity = known[1]
+        entity = known[2]
     field = _field(records, entity, last)
     if field is None:
         message = (
@@ -86,46 +87,38 @@ def _path(records: Records, object_type: str, dotted: str, text: str) -> Path:
             "WSDL or the describe call for the appropriate names."
         )
         raise _at(text, max(text.find(dotted), 0), "INVALID_FIELD", message)
-    return Path(tuple(relations), field)
-
-
-def _relation(records: Records, entity: str, name: str) -> tuple[str, str] | None:
-    if entity == "Name":
-        return None
-    reference = records.canonical_field(entity, f"{name}Id")
-    if reference is None:
-        return None
-    relation = reference.removesuffix("Id")
-    target = schema.relation_target(entity, relation)
-    return (relation, target) if target else None
+    kind = records.objects.field_type(entity, field)
+    return Path(tuple(relations), entity, field, kind)
 
 
 def _field(records: Records, entity: str, name: str) -> str | None:
     if entity == "Name":
         return next((f for f in schema.NAME_FIELDS if f.lower() == name.lower()), None)
-    known = records.canonical_field(entity, name)
+    known = records.objects.seen_field(entity, name)
     return known if known or "unknown_field" in records.rules else name
 
 
 def _walk(records: Records, row: Record | None, path: Path) -> object:
-    for relation, _ in path.relations:
-        row = _related(records, row, relation)
+    for reference, _, _ in path.relations:
+        row = _related(records, row, reference)
     if row is None:
         return None
-    return _value(row, path.field, as_name=bool(path.relations) and path.relations[-1][1] == "Name")
+    if path.entity == "Name":
+        return _name_value(records, row, path.field)
+    return records.read(row, path.field)
 
 
-def _related(records: Records, row: Record | None, relation: str) -> Record | None:
-    reference = row.read(f"{relation}Id") if row else None
-    return records.rows.get(reference) if isinstance(reference, str) else None
+def _related(records: Records, row: Record | None, reference: str) -> Record | None:
+    pointed = row.read(reference) if row else None
+    return records.rows.get(pointed) if isinstance(pointed, str) else None
 
 
-def _value(row: Record, field: str, *, as_name: bool) -> object:
-    if as_name and row.type == "User" and field == "Type":
-        return "User"
-    if as_name and row.type == "Group" and field == "IsActive":
+def _name_value(records: Records, row: Record, field: str) -> object:
+    if field == "Type":
+        return row.values.get("Type") if row.type == "Group" else row.type
+    if field == "IsActive" and row.type != "User":
         return False  # no capture of a queue's value is known; a checkbox cannot be null
-    return row.read(field)
+    return records.read(row, field)
 
 
 def _shape(records: Records, row: Record, paths: list[Path], base: str) -> Row:
@@ -133,8 +126,8 @@ def _shape(records: Records, row: Record, paths: list[Path], base: str) -> Row:
     for path in paths:
         at: Row = shaped
         here: Record | None = row
-        for relation, entity in path.relations:
-            here = _related(records, here, relation)
+        for reference, relation, entity in path.relations:
+            here = _related(records, here, reference)
             if here is None:
                 at[relation] = None
                 break
@@ -164,6 +157,7 @@ def _test(
             return lambda row: joined(test(row) for test in tests)
         case soql.Comparison(field, op, values):
             path = _path(records, object_type, field, text)
+            _check_filter(records, path, field, text)
             first, *rest = (_operand(records, path, value, text) for value in values)
             wanted = frozenset([first, *rest])
             if "case_matters" not in records.rules:
@@ -174,24 +168,31 @@ def _test(
             )
 
 
+def _check_filter(records: Records, path: Path, dotted: str, text: str) -> None:
+    is_refused = path.kind == "address" or (path.entity, path.field) in schema.UNFILTERABLE
+    if is_refused and "unfilterable" in records.rules:
+        message = f"field '{path.field}' can not be filtered in a query call"
+        raise _at(text, max(text.find(dotted), 0), "INVALID_FIELD", message)
+
+
 def _operand(records: Records, path: Path, value: soql.Literal, text: str) -> object:
-    if isinstance(value, str) and schema.is_reference(path.field):
+    if isinstance(value, str) and path.kind in _IDS:
         try:
             return records.wide(value)
         except MalformedId:
             at = max(text.find(value), 0)
             code = "INVALID_QUERY_FILTER_OPERATOR"
             raise _at(text, at, code, f"invalid ID field: {value}") from None
-    if path.field in _DATES and not isinstance(value, datetime):
+    if path.kind == "datetime" and not isinstance(value, datetime | None):
         message = f"value of filter criterion for field '{path.field}' must be of type dateTime"
         raise _at(text, 0, "INVALID_FIELD", message)
     return value.casefold() if isinstance(value, str) else value
 
 
 def _comparable(value: object, path: Path) -> object:
-    if path.field in _DATES and isinstance(value, str):
+    if path.kind == "datetime" and isinstance(value, str):
         return datetime.fromisoformat(value)
-    if isinstance(value, str) and not schema.is_reference(path.field):
+    if isinstance(value, str) and path.kind not in _IDS:
         return value.casefold()  # text compares without case, ids never do
     return value
 
@@ -216,8 +217,9 @@ def _ordered(op: str, value: object, other: object) -> bool:
 
 
 def _like(pattern: str) -> re.Pattern[str]:
-    wild = re.escape(pattern).replace("%", ".*").replace("_", ".")
-    return re.compile(wild, re.DOTALL)
+    wild = {"%": ".*", "_": "."}
+    parts = re.findall(r"\\.|.", pattern, re.DOTALL)
+    return re.compile("".join(wild.get(p) or re.escape(p[-1]) for p in parts), re.DOTALL)
 
 
 def _sort(records: Records, rows: list[Record], path: Path, column: soql.Order) -> None:

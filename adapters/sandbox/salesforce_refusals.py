@@ -59,6 +59,28 @@ def row_locked(record_id: str) -> Refused:
     return refuse(400, "UNABLE_TO_LOCK_ROW", message)
 
 
+def changed_meanwhile() -> Refused:
+    """The record is not as the caller saw it last."""
+    return refuse(412, "PRECONDITION_FAILED", "the record was modified since", None)
+
+
+def no_access() -> Refused:
+    """The API client may not give records of others away."""
+    message = "insufficient access rights on object id"
+    return refuse(403, "INSUFFICIENT_ACCESS_OR_READONLY", message)
+
+
+def read_only() -> Refused:
+    """The org is in a maintenance that lets calls read only."""
+    code = "INSERT_UPDATE_DELETE_NOT_ALLOWED_DURING_MAINTENANCE"
+    return refuse(400, code, "the org is in read-only mode during maintenance")
+
+
+def unavailable() -> Refused:
+    """The org is in a maintenance that lets nobody in."""
+    return refuse(503, "SERVER_UNAVAILABLE", "The server is temporarily unavailable", None)
+
+
 def duplicates(record_id: str, object_type: str, rule: str) -> Refused:
     """A duplicate rule found a twin and lets the caller save anyway."""
     text = "Use one of these records?"

@@ -11,7 +11,7 @@ from werkzeug.http import parse_date
 
 from adapters.sandbox import salesforce_refusals as say
 from adapters.sandbox.salesforce_answers import show_page
-from adapters.sandbox.salesforce_writes import Options
+from adapters.sandbox.salesforce_switches import Options
 
 _MOST_BYTES = 16_384
 
@@ -54,4 +54,5 @@ def read_options(request: Request, rules: Set[str]) -> Options:
         auto_assign=assign != "FALSE",
         allow_duplicates="allowsave=true" in duplicates or "duplicate_rule" not in rules,
         unmodified_since=moment,
+        tag=request.headers.get("If-Match"),
     )

@@ -9,6 +9,7 @@ from werkzeug import Request, Response
 from werkzeug.http import http_date
 
 from adapters.sandbox import salesforce_collections as collections
+from adapters.sandbox import salesforce_describe as describe
 from adapters.sandbox import salesforce_query as query
 from adapters.sandbox import salesforce_refusals as say
 from adapters.sandbox import salesforce_writes as writes
@@ -16,8 +17,10 @@ from adapters.sandbox.salesforce_answers import show_json, show_refusal
 from adapters.sandbox.salesforce_ids import MalformedId, make_id
 from adapters.sandbox.salesforce_records import Record, Records
 from adapters.sandbox.salesforce_requests import read_object, read_options, refuse_size
+from adapters.sandbox.salesforce_switches import Switches
 from adapters.sandbox.salesforce_token import Tokens
 
+CROWDED = "sandbox.crowded"  # in the environment of a call beside too many long ones
 _NEWEST, _OLDEST = 68, 31
 _PAGE = 2_000
 _LEAST_PAGE = 200
@@ -26,7 +29,7 @@ _LEAST_PAGE = 200
 class Rest:
     """Answers requests below ``/services/data``."""
 
-    def __init__(self, records: Records, switches: writes.Switches, tokens: Tokens) -> None:
+    def __init__(self, records: Records, switches: Switches, tokens: Tokens) -> None:
         self.records = records
         self.switches = switches
         self.tokens = tokens
@@ -40,6 +43,8 @@ class Rest:
             ("GET", r"/query/([^/]+)", self._query_more),
             ("GET", r"/limits/?", self._limits),
             ("PATCH", r"/composite/sobjects/?", self._patch_many),
+            ("GET", r"/sobjects/?", self._describe_all),
+            ("GET", r"/sobjects/(\w+)/describe/?", self._describe),
             ("POST", r"/sobjects/(\w+)/?", self._post_row),
             ("GET", r"/sobjects/(\w+)/([^/]+)/?", self._get_row),
             ("PATCH", r"/sobjects/(\w+)/([^/]+)/?", self._patch_row),
@@ -56,7 +61,7 @@ class Rest:
         except say.Refused as refused:
             response = show_refusal(refused)
         if "limit_info" in self.rules:
-            usage = f"api-usage={self.used}/{self.switches.daily_limit}"
+            usage = f"api-usage={self.used}/{self.switches.daily_limit}{self.switches.usage_extra}"
             response.headers["Sforce-Limit-Info"] = usage
         return response
 
@@ -64,15 +69,29 @@ class Rest:
         known = re.fullmatch(r"(/services/data/v(\d+)\.0)(/.*)", request.path)
         if not known or not _OLDEST <= int(known[2]) <= _NEWEST:
             raise say.not_found()
+        if self.switches.is_down and "maintenance" in self.rules:
+            raise say.unavailable()
+        self._check_session(request)
+        self._check_limits(request)
+        return self._route(request, known[1], known[3])
+
+    def _check_session(self, request: Request) -> None:
         authorization = request.headers.get("Authorization")
         if "session" in self.rules and not self.tokens.is_live(authorization):
             raise say.refuse(401, "INVALID_SESSION_ID", "Session expired or invalid", None)
+        if "rest_session" in self.rules and not self.tokens.opens_rest:
+            message = "This session is not valid for use with the REST API"
+            raise say.refuse(401, "INVALID_SESSION_ID", message, None)
+
+    def _check_limits(self, request: Request) -> None:
+        message = "ConcurrentRequests (Concurrent API Requests) Limit exceeded."
+        if request.environ.get(CROWDED) and "concurrent_limit" in self.rules:
+            raise say.refuse(403, "REQUEST_LIMIT_EXCEEDED", message, None)
         with self.records.lock:
             self.used += 1
         if self.used > self.switches.daily_limit and "daily_limit" in self.rules:
             message = "TotalRequests Limit exceeded."
             raise say.refuse(403, "REQUEST_LIMIT_EXCEEDED", message, None)
-        return self._route(request, known[1], known[3])
 
     def _route(self, request: Request, base: str, path: str) -> Response:
         methods = []
@@ -120,23 +139,31 @@ class Rest:
             {"DailyApiRequests": {"Max": self.switches.daily_limit, "Remaining": left}}
         )
 
+    def _describe_all(self, _: Request, __: str) -> Response:
+        return show_json(describe.describe_all(self.records.objects))
+
+    def _describe(self, _: Request, __: str, object_type: str) -> Response:
+        return show_json(describe.describe(self.records.objects, self._kind(object_type)))
+
     def _get_row(self, request: Request, base: str, object_type: str, raw: str) -> Response:
         row = self._row(object_type, raw)
         wanted = request.args.get("fields")
-        names = wanted.split(",") if wanted else self.records.fields[row.type]
+        everything = self.records.fields[row.type]
+        seen = [name for name in everything if self.records.objects.is_seen(row.type, name)]
+        names = wanted.split(",") if wanted else seen
         body: query.Row = {
             "attributes": {"type": row.type, "url": f"{base}/sobjects/{row.type}/{row.id}"}
         }
         for name in names:
-            known = self.records.canonical_field(row.type, name.strip())
+            known = self.records.objects.seen_field(row.type, name.strip())
             if known is None:
                 message = f"No such column '{name}' on sobject of type {row.type}"
                 raise say.refuse(400, "INVALID_FIELD", message, None)
-            body[known] = row.read(known)
+            body[known] = self.records.read(row, known)
         response = show_json(body)
         response.headers["Last-Modified"] = http_date(row.modified_at)
         if row.type == "Account":  # the only object with entity tags
-            response.set_etag(f"{row.id}{int(row.modified_at.timestamp())}")
+            response.headers["ETag"] = writes.entity_tag(row)
         return response
 
     def _post_row(self, request: Request, _: str, object_type: str) -> Response:
@@ -150,7 +177,7 @@ class Rest:
         values = read_object(request)
         how = read_options(request, self.rules)
         writes.update(self.records, self.switches, (row.type, row.id), values, how)
-        self.records.tell(row.type, row.id, over_api=True)
+        self.records.tell(row.type, row.id, over_api=True, kind="updated")
         return Response(status=204)
 
     def _row(self, object_type: str, raw: str) -> Record:
@@ -168,7 +195,7 @@ class Rest:
         return row
 
     def _kind(self, object_type: str) -> str:
-        kind = next((k for k in self.records.fields if k.lower() == object_type.lower()), None)
+        kind = self.records.objects.seen_object(object_type)
         if kind is None:
             raise say.not_found()
         return kind

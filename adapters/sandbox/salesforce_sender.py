@@ -17,7 +17,8 @@ from urllib.parse import quote
 import requests
 
 from adapters.sandbox.salesforce import SalesforceSandbox
-from adapters.sandbox.salesforce_ids import make_id, type_of
+from adapters.sandbox.salesforce_ids import make_id
+from adapters.sandbox.salesforce_records import Change
 from adapters.sandbox.salesforce_soap import HEADERS, Notice, why_refused, write_message
 
 _MOST_NOTICES = 100
@@ -120,10 +121,11 @@ class SalesforceSender:
     ) -> None:
         self.close()
 
-    def notice_change(self, object_type: str, record_id: str, over_api: bool) -> None:
+    def notice_change(self, change: Change) -> None:
         """Queue a notification of a created or changed record, if a definition covers it."""
-        if object_type in self.objects and (self.echoes or not over_api):
-            self.enqueue([record_id])
+        is_covered = change.object_type in self.objects and change.kind in ("created", "updated")
+        if is_covered and (self.echoes or not change.over_api):
+            self.enqueue([change.record_id])
 
     def enqueue(self, record_ids: Sequence[str]) -> None:
         """Queue a notification for each record; raises ``KeyError`` for an unknown one."""
@@ -143,12 +145,13 @@ class SalesforceSender:
         """The message for 1 to 100 queued notifications of one object type."""
         if not 1 <= len(batch) <= _MOST_NOTICES and "om_limit" in self.rules:
             raise ValueError(f"a message holds 1 to {_MOST_NOTICES} notifications: {len(batch)}")
-        if len({type_of(each.record_id) for each in batch}) > 1:
+        kinds = {self._type(each) for each in batch}
+        if len(kinds) > 1:
             raise ValueError("one definition covers one object: send each type by itself")
         return write_message(
             [self._notice(each) for each in batch],
             org_id=self.org_id,
-            action_id=make_id("04k", 1),
+            action_id=make_id("04k", self._definition(*kinds)),
             instance_url=self.sandbox.url,
             session_id=self.session_id,
             rules=self.rules,
@@ -197,8 +200,8 @@ class SalesforceSender:
         if self.is_out_of_order:
             return [[each] for each in reversed(due)]
         batches = []
-        for object_type in {type_of(each.record_id): None for each in due}:
-            same = [each for each in due if type_of(each.record_id) == object_type]
+        for object_type in {self._type(each): None for each in due}:
+            same = [each for each in due if self._type(each) == object_type]
             batches += [same[i : i + _MOST_NOTICES] for i in range(0, len(same), _MOST_NOTICES)]
         return batches
 
@@ -239,8 +242,15 @@ class SalesforceSender:
 
     def _notice(self, pending: Pending) -> Notice:
         values = pending.early_values or self._values(pending.record_id)
-        kind = type_of(pending.record_id) or ""
+        kind = self._type(pending)
         return Notice(id=pending.id, object_type=kind, record_id=pending.record_id, values=values)
+
+    def _type(self, pending: Pending) -> str:
+        return self.sandbox.records.find(pending.record_id).type
+
+    def _definition(self, object_type: str) -> int:
+        """The number of the definition that covers an object: one for each."""
+        return self.objects.index(object_type) + 1 if object_type in self.objects else 0
 
     def _values(self, record_id: str) -> dict[str, object] | None:
         even_deleted = "om_deleted" not in self.rules

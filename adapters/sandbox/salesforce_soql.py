@@ -71,7 +71,7 @@ _TOKEN = re.compile(
     )""",
     re.VERBOSE,
 )
-_ESCAPES = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
+_ESCAPES = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"} | {c: c for c in "\\'\""}
 _COMPARISONS = ("=", "!=", "<>", "<", "<=", ">", ">=", "LIKE")
 
 
@@ -128,7 +128,8 @@ class _Reader:
         if op not in _COMPARISONS:
             raise self.unexpected()
         self.place += 1
-        return Comparison(field, "!=" if op == "<>" else op, (self.literal(),))
+        value = self.literal(pattern=op == "LIKE")
+        return Comparison(field, "!=" if op == "<>" else op, (value,))
 
     def literals(self) -> tuple[Literal, ...]:
         self.word("(")
@@ -138,12 +139,12 @@ class _Reader:
         self.word(")")
         return tuple(values)
 
-    def literal(self) -> Literal:
-        kind, text, _ = self.tokens[self.place]
+    def literal(self, *, pattern: bool = False) -> Literal:
+        kind, text, at = self.tokens[self.place]
         value: Literal
         match kind:
             case "string":
-                value = re.sub(r"\\(.)", lambda m: _ESCAPES.get(m[1], m[1]), text[1:-1])
+                value = _unescape(text[1:-1], at, pattern=pattern)
             case "when":
                 value = datetime.fromisoformat(text)
             case "number":
@@ -208,6 +209,19 @@ class _Reader:
     def unexpected(self) -> Malformed:
         _, text, at = self.tokens[self.place]
         return Malformed(f"unexpected token: '{text or '<EOF>'}'", at)
+
+
+def _unescape(body: str, at: int, *, pattern: bool) -> str:
+    """The text between two quotes; in a LIKE pattern escaped wildcards stay escaped."""
+
+    def plain(escape: re.Match[str]) -> str:
+        if pattern and escape[1] in "%_\\":
+            return escape[0]
+        if escape[1] not in _ESCAPES:
+            raise Malformed(f"Illegal string literal: Invalid string escape '{escape[0]}'", at)
+        return _ESCAPES[escape[1]]
+
+    return re.sub(r"\\(.)", plain, body, flags=re.DOTALL)
 
 
 def _tokens(text: str) -> list[tuple[str, str, int]]:

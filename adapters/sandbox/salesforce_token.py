@@ -1,4 +1,4 @@
-"""The token endpoint of the sandbox org: client credentials and JWT bearer."""
+"""The token endpoint of the sandbox org: client credentials, JWT bearer, refresh tokens."""
 
 from __future__ import annotations
 
@@ -40,8 +40,14 @@ class Tokens:
     public_key: str | None = None
     is_approved: bool = True  # the JWT user approved the app
     has_run_as_user: bool = True  # client credentials have a user to run as
+    is_frozen: bool = False  # an admin froze the integration user
+    has_rest: bool = True  # the user's sessions may call the REST API
+    scope: str = "api"  # of the app; without "api" or "full" no session may call the REST API
+    log_in_limit: int | None = None  # log-ins an hour
+    refresh_tokens: set[str] = field(default_factory=set)  # those that were given out before
     session_timeout: timedelta = timedelta(hours=2)  # since the last call
     log_ins: int = 0
+    _granted_at: list[datetime] = field(default_factory=list)
     _used_at: dict[str, datetime] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -55,6 +61,7 @@ class Tokens:
         with self._lock:
             self.log_ins += 1
             token = f"{self.org_id[:15]}!AQsandbox.{self.log_ins:06d}"
+            self._granted_at.append(issued_at)
             self._used_at[token] = issued_at
         stamp = str(int(issued_at.timestamp() * 1000))
         identity = f"{instance_url}/id/{self.org_id}/{user_id}"
@@ -62,7 +69,7 @@ class Tokens:
         body = {
             "access_token": token,
             "signature": base64.b64encode(signed).decode(),
-            "scope": "api",
+            "scope": self.scope,
             "instance_url": instance_url,
             "id": identity,
             "token_type": "Bearer",
@@ -83,19 +90,34 @@ class Tokens:
             self._used_at[token] = now
         return True
 
+    @property
+    def opens_rest(self) -> bool:
+        """Whether a live session is good for the REST API; a new log-in does not change it."""
+        return self.has_rest and bool({"api", "full"} & set(self.scope.split()))
+
     def expire(self) -> None:
         """End every session."""
         with self._lock:
             self._used_at.clear()
 
     def _check(self, request: Request) -> None:
+        if self.log_in_limit is not None and "log_in_limit" in self.rules:
+            hour_ago = self.clock() - timedelta(hours=1)
+            if sum(moment > hour_ago for moment in self._granted_at) >= self.log_in_limit:
+                raise TokenRefused("login_rate_exceeded", "login rate exceeded")
         match request.form.get("grant_type"):
             case "client_credentials":
                 self._check_client(request)
             case grant if grant == JWT_BEARER:
                 self._check_assertion(request.form.get("assertion", ""))
+            case "refresh_token":
+                self._check_client(request)
+                if request.form.get("refresh_token") not in self.refresh_tokens:
+                    raise TokenRefused("invalid_grant", "expired access/refresh token")
             case _:
                 raise TokenRefused("unsupported_grant_type", "grant type not supported")
+        if self.is_frozen:
+            raise TokenRefused("invalid_grant", "user account is frozen")
 
     def _check_client(self, request: Request) -> None:
         client_id = request.form.get("client_id", "")

@@ -6,41 +6,13 @@ public page or repository named there.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
-
 import pytest
-from salesforce_caller import Caller, code, entry, serving
+import salesforce_rows_org  # noqa: F401 - adds its rows
+from salesforce_caller import code, entry, serving
+from salesforce_rows import ROWS, keeps, people
 
 from adapters.sandbox.salesforce import SalesforceSandbox
 from adapters.sandbox.salesforce_rules import RULES
-
-Check = Callable[[SalesforceSandbox, Caller, object], None]
-
-
-class Row(NamedTuple):
-    rule: str
-    source: str
-    check: Check
-
-
-ROWS: list[Row] = []
-
-
-def keeps(rule: str, source: str) -> Callable[[Check], Check]:
-    def note(check: Check) -> Check:
-        ROWS.append(Row(rule, source, check))
-        return check
-
-    return note
-
-
-def people(org: SalesforceSandbox) -> tuple[str, str, str]:
-    """A user, a queue and a lead that the queue owns."""
-    queue = org.add_queue("Inbox")
-    lead = org.create("Lead", {"LastName": "Example", "OwnerId": queue})
-    return org.add_user("Ann", "ann@example.com"), queue, lead
-
 
 # -- log-in and limits
 

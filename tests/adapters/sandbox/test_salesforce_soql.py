@@ -130,3 +130,34 @@ def test_a_field_can_be_added_to_the_org(at):
     org.add_field("Lead", "StateCode")
     org.create("Lead", {"LastName": "Example", "StateCode": "CA"})
     assert names(call, "StateCode = 'CA'") == ["Example"]
+
+
+def test_wildcards_are_escaped_in_patterns(at):
+    org, call, _ = at
+    for company in ("a_b", "axb", "100%", "1000", r"c\d"):
+        org.create("Lead", {"LastName": company, "Company": company})
+    assert names(call, r"Company LIKE 'a\_b'") == ["a_b"]
+    assert names(call, "Company LIKE 'a_b'") == ["a_b", "axb"]
+    assert names(call, r"Company LIKE '100\%'") == ["100%"]
+    assert names(call, r"Company LIKE '%\\%'") == [r"c\d"]
+    assert names(call, r"Company = 'c\\d'") == [r"c\d"]
+
+
+def test_an_escape_that_soql_does_not_know_is_refused(at):
+    _, call, _ = at
+    for literal in (r"'a\x'", r"'a\%'"):
+        soql = f"SELECT Id FROM Lead WHERE Company = {literal}"
+        assert code(call.query(soql)) == (400, "MALFORMED_QUERY")
+
+
+def test_rows_page_by_stamp_and_id(at):
+    org, call, clock = at
+    leads = [org.create("Lead", {"LastName": str(number)}) for number in range(3)]
+    clock.move(seconds=1)
+    leads.append(org.create("Lead", {"LastName": "late"}))
+    stamp = "2026-11-30T09:15:07.000+0000"
+    soql = (
+        f"SELECT Id FROM Lead WHERE SystemModstamp > {stamp} "
+        f"OR (SystemModstamp = {stamp} AND Id > '{leads[0]}') ORDER BY SystemModstamp, Id LIMIT 2"
+    )
+    assert call.ids(soql) == leads[1:3]
