@@ -16,9 +16,9 @@ from connector.model import (
     EventKind,
     LeadEvent,
 )
-from connector.ports import Crm, CrmRecord, Outcome, OwnerWrite, Result
+from connector.ports import GONE, OVERRIDDEN, Crm, CrmRecord, Outcome, OwnerWrite, Result
 from connector.reading import read_each
-from connector.settling import GONE, Settled, record
+from connector.settling import Settled, record
 from connector.store import assignments, users
 from connector.store.database import Database, Session
 from connector.store.lanes import Claim
@@ -81,7 +81,7 @@ def _send(
             batch = waiting[0]
             if batch:
                 try:
-                    outcomes = crm.write_owners(object_type, [_write_of(item) for item in batch])
+                    outcomes = crm.write_owners(object_type, _writes(batch, records))
                 except CrmNever as refusal:
                     waiting[:1] = _halves(batch, refusal, settled)
                     continue
@@ -171,5 +171,13 @@ def _note(batch: Sequence[OutboxItem], outcomes: Sequence[Outcome], settled: Set
                 settled.refused.append((item, outcome))
 
 
-def _write_of(item: OutboxItem) -> OwnerWrite:
-    return OwnerWrite(record_id=item.record_id, owner_id=item.owner_id)
+def _writes(items: Sequence[OutboxItem], records: Mapping[str, CrmRecord]) -> list[OwnerWrite]:
+    return [
+        OwnerWrite(
+            record_id=item.record_id,
+            owner_id=item.owner_id,
+            seen_at=records[item.record_id].modified_at,
+            was_overridden=item.last_error == OVERRIDDEN,
+        )
+        for item in items
+    ]

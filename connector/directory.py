@@ -12,7 +12,6 @@ from datetime import datetime
 
 from connector import edits
 from connector.ports import Crm, CrmUser
-from connector.setbacks import DIRECTORY_EVERY
 from connector.store import availability, lanes
 from connector.store.availability import Told
 from connector.store.database import Database
@@ -43,7 +42,7 @@ def refresh(database: Database, claim: Claim, crm: Crm, *, now: datetime) -> Ref
     with database.write() as session:
         if not lanes.release(session, claim, now=now):
             return None
-        lanes.plan_directory(session, claim, now + DIRECTORY_EVERY)
+        lanes.plan_directory(session, claim, now + crm.capabilities.people_every)
         if changed:
             edits.follow_directory(session, claim.connection, changed, now=now)
     return Refreshed(asked=len(known), found=len(found), changed=len(changed))

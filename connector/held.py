@@ -10,9 +10,9 @@ from itertools import islice
 from connector import sticky
 from connector.engine.decide import decide
 from connector.engine.eligibility import refusal
-from connector.engine.people import keys
 from connector.engine.quotas import pool_full, quota_reached
 from connector.model import Assignment, Board, Decision, Lead, Record, Route, Status
+from connector.model.keys import keys
 from connector.recording import Made, Round, open_round
 from connector.sticky import Known
 from connector.store import assignments, pools

@@ -9,15 +9,17 @@ from datetime import datetime, timedelta
 from connector.backoff import gave_up, probe_at, retry_at
 from connector.errors import CrmError, CrmForbidden, CrmNever, CrmPaced, CrmUnreachable
 from connector.ports import Outcome
-from connector.store import inbox, lanes, outbox
+from connector.store import inbox, lanes, marks, outbox
 from connector.store.database import Session
 from connector.store.inbox import InboxItem
 from connector.store.lanes import Claim
 from connector.store.outbox import OutboxItem
 
 GAVE_UP = "gave_up"
-DIRECTORY_EVERY = timedelta(minutes=2)
 DIRECTORY_AGAIN = timedelta(minutes=1)
+POLL_AGAIN = timedelta(minutes=1)
+POLL_CLOSED = timedelta(minutes=15)
+DIRECTORY_REFUSED = timedelta(minutes=2)
 
 
 def hand_back(session: Session, claim: Claim, error: CrmError | None, *, now: datetime) -> bool:
@@ -70,10 +72,22 @@ def postpone_directory(session: Session, claim: Claim, error: CrmError, *, now: 
         case CrmPaced() | CrmUnreachable():
             due_at = now
         case CrmForbidden() | CrmNever():
-            due_at = now + DIRECTORY_EVERY
+            due_at = now + DIRECTORY_REFUSED
         case _:
             due_at = now + DIRECTORY_AGAIN
     lanes.plan_directory(session, claim, due_at)
+
+
+def postpone_poll(session: Session, claim: Claim, error: CrmError, *, now: datetime) -> None:
+    """Ask later what changed: after a pause at once. Other object types do not wait for it."""
+    match error:
+        case CrmPaced() | CrmUnreachable():
+            due_at = now
+        case CrmForbidden() | CrmNever():
+            due_at = now + POLL_CLOSED
+        case _:
+            due_at = now + POLL_AGAIN
+    marks.plan(session, claim.connection, claim.poll, due_at)
 
 
 def postpone_writes(

@@ -9,12 +9,11 @@ from datetime import datetime
 from connector import edits, setbacks, verdicts
 from connector.errors import CrmError
 from connector.model import Assignment, ExistingOwner, LeadEvent, Record, Skip, SkipReason
-from connector.ports import CrmRecord, Outcome, Result
+from connector.ports import GONE, CrmRecord, Outcome, Result
 from connector.store import assignments, inbox, outbox, pools, users
 from connector.store.database import Session
 from connector.store.outbox import OutboxItem
 
-GONE = "record_gone"
 # Users whom one record may turn down before it is a dead letter, and who are inactive by its word.
 MOST_REFUSALS = {Result.REFUSED_OWNER: 1, Result.INACTIVE_OWNER: 5}
 MOST_CREDIBLE = 2

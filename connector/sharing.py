@@ -1,4 +1,4 @@
-"""What all processes share of one connection: its pace, its pauses and its OAuth tokens."""
+"""What all processes share of one connection: its pace, its pauses and its tokens."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ import structlog
 
 from connector import pacing
 from connector.errors import CrmPaced, LeadRotaError
-from connector.grants import Tokens, writing
-from connector.ports import Grant, Limit
+from connector.grants import PATIENCE_SECONDS, Tokens, writing
+from connector.ports import Credentials, Grant, Limit
 from connector.store import calls
 from connector.store.database import Database
 
-PATIENCE_SECONDS = 1.0  # to wait for a token of a bucket
+BUCKET_SECONDS = 1.0  # to wait for a token of a bucket
 LIMITS_ARE_NOTED_EVERY = timedelta(seconds=1)
+
+NO_CREDENTIALS = Credentials()
 
 log = structlog.get_logger()
 
@@ -25,9 +27,10 @@ class SharedByAll:
     """One connection's share in the database, by the promises of ``connector.ports.Shared``.
 
     Each call is one short transaction, so none may be made inside another. ``real_clock`` is by
-    what the CRM counts calls, also where ``clock`` stands still. ``given_refresh_token`` is the one
-    in the settings; ``sleep`` waits so many seconds. Without ``heeds_pauses`` calls are admitted to
-    a connection that rests, for a look whether the CRM lets us in again.
+    what the CRM counts calls, also where ``clock`` stands still. ``credentials`` are what the
+    settings give to log in with; ``sleep`` waits so many seconds. Without ``heeds_pauses`` calls
+    are admitted to a connection that rests and a log-in is made however many were in vain, for a
+    look whether the CRM lets us in again.
     """
 
     def __init__(
@@ -38,7 +41,7 @@ class SharedByAll:
         clock: Callable[[], datetime],
         real_clock: Callable[[], datetime],
         encryption_key: str | None,
-        given_refresh_token: str | None = None,
+        credentials: Credentials = NO_CREDENTIALS,
         sleep: Callable[[float], None] = time.sleep,
         heeds_pauses: bool = True,
     ) -> None:
@@ -54,8 +57,9 @@ class SharedByAll:
             connection,
             clock=clock,
             encryption_key=encryption_key,
-            given_refresh_token=given_refresh_token,
+            credentials=credentials,
             sleep=sleep,
+            insists=not heeds_pauses,
         )
 
     def admit(self, bucket: str, *, burst: float, per_second: float) -> None:
@@ -77,10 +81,22 @@ class SharedByAll:
             log.warning("limits_not_noted", connection=self._connection, error=error.code)
 
     def access_token(
-        self, renew: Callable[[str | None], Grant], *, rejected: str | None = None
+        self,
+        renew: Callable[[str | None], Grant],
+        *,
+        rejected: str | None = None,
+        seconds: float = PATIENCE_SECONDS,
     ) -> str:
         """The access token; renewed by one process alone."""
-        return self._tokens.access_token(renew, rejected=rejected)
+        return self._tokens.access_token(renew, rejected=rejected, seconds=seconds)
+
+    def worked(self, access_token: str) -> None:
+        """A call got through: log-ins before were not in vain."""
+        self._tokens.worked(access_token)
+
+    def refused(self, access_token: str) -> None:
+        """The CRM refused this token, and no newer one is asked for."""
+        self._tokens.refused(access_token)
 
     def keep(self, grant: Grant) -> None:
         """Store what an admin's consent brought, for all processes to use from now on."""
@@ -99,7 +115,7 @@ class SharedByAll:
             if pause and self._heeds_pauses:
                 raise _resting(self._connection, pause)
             wait = pacing.wait_for_next(bucket, now, per_second=per_second)
-            if wait > PATIENCE_SECONDS:
+            if wait > BUCKET_SECONDS:
                 raise _crowded(self._connection, wait)
             calls.save_bucket(session, self._connection, name, pacing.taken(bucket))
         return wait

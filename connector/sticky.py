@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from connector.engine.people import company_key, domain_key, email_key
 from connector.model import (
     Assignment,
     Candidate,
@@ -20,6 +19,7 @@ from connector.model import (
     StickyStep,
     User,
 )
+from connector.model.keys import company_key, domain_key, email_key
 from connector.store import assignments, users
 from connector.store.database import Session
 from connector.store.facts import lead_of

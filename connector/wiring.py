@@ -21,7 +21,7 @@ import structlog
 import adapters
 from adapters.hubspot.settings import HubSpotSettings
 from config import Settings, load
-from connector import worker
+from connector import polling, worker
 from connector.errors import BadSettings
 from connector.ports import Crm, Receiver
 from connector.sharing import SharedByAll
@@ -29,6 +29,7 @@ from connector.store import access, database, lanes, pools, schema
 from connector.store.database import Database
 from connector.web.app import build
 from connector.web.context import WebContext
+from connector.workshop import Workshop
 
 if TYPE_CHECKING:
     from flask import Flask
@@ -100,21 +101,24 @@ def receivers(settings: Settings) -> dict[str, Receiver]:
 
 
 @contextmanager
-def workshop(settings: Settings, *, clock: Clock | None = None) -> Iterator[worker.Workshop]:
+def workshop(settings: Settings, *, clock: Clock | None = None) -> Iterator[Workshop]:
     """What the worker's loop needs; closed at the end."""
     clock = clock or utc_now
     store = database.connect(settings.database_url)
     crms = {one.name: _crm(one, store, settings, clock) for one in settings.connections}
+    polls = polling.wanted(settings.connections, crms)
     try:
         schema.check(store)
         with store.write() as session:
             lanes.ensure(session, list(crms))
-        yield worker.Workshop(
+            polling.ensure(session, polls, now=clock())
+        yield Workshop(
             database=store,
             crms=crms,
             clock=clock,
             holder=f"{socket.gethostname()}:{os.getpid()}",
             default_pool=settings.default_pool,
+            polls=polls,
         )
     finally:
         for crm in crms.values():
@@ -162,7 +166,7 @@ def shared(
         clock=clock,
         real_clock=utc_now,
         encryption_key=settings.encryption_key,
-        given_refresh_token=getattr(connection, "refresh_token", None),
+        credentials=connection.credentials,
         heeds_pauses=heeds_pauses,
     )
 

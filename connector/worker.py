@@ -6,10 +6,8 @@ process died is claimed again when the lease runs out.
 
 from __future__ import annotations
 
-import random
 import threading
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -22,14 +20,15 @@ from connector import (
     dispatch,
     held,
     intake,
+    polling,
     routing,
     setbacks,
 )
 from connector.errors import CrmAgain, CrmError, CrmPaced, StoreUnavailable
-from connector.ports import Crm, Result
+from connector.ports import Result
 from connector.store import lanes, outbox, pools
-from connector.store.database import Database
 from connector.store.lanes import Claim
+from connector.workshop import Drained, Workshop
 
 if TYPE_CHECKING:
     from config import Settings
@@ -39,39 +38,6 @@ IDLE_SECONDS = 0.5
 ROUTE_EVERY = timedelta(minutes=1)
 
 log = structlog.get_logger()
-
-
-@dataclass(slots=True, kw_only=True)
-class Workshop:
-    """All that the loop needs. One for each thread."""
-
-    database: Database
-    crms: Mapping[str, Crm]  # by connection name
-    clock: Callable[[], datetime]
-    holder: str  # names this process in the leases it takes
-    default_pool: str | None = None
-    chance: Callable[[], float] = random.random
-    is_stopping: Callable[[], bool] = lambda: False  # no further call is started then
-    routed: tuple[datetime, routing.Routing] | None = None  # the last look at leads without pool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Drained:
-    """What was worked off."""
-
-    events: int = 0  # taken from the inbox
-    released: int = 0  # held leads that found a user
-    written: int = 0  # owners that the CRM now shows
-    kept: int = 0  # owners of the CRM that stayed
-    refused: int = 0  # users whom the CRM refused; the lead went to the next one
-    dead: int = 0
-    told: int = 0  # workflows that had waited for their lead's owner
-    postponed: int = 0
-    directories: int = 0  # times that a CRM was asked for its users
-
-    def __add__(self, other: Drained) -> Drained:
-        names = [one.name for one in fields(self)]
-        return Drained(**{name: getattr(self, name) + getattr(other, name) for name in names})
 
 
 def drain(settings: Settings, *, clock: Callable[[], datetime] | None = None) -> Drained:
@@ -119,6 +85,7 @@ def work_once(shop: Workshop) -> Drained | None:
             lease_seconds=LEASE_SECONDS,
             limits=limits,
             directories=[name for name, crm in shop.crms.items() if crm.capabilities.people],
+            polls=polling.types_of(shop.polls),
         )
     if claim is None:
         return _release_held(shop)
@@ -136,6 +103,8 @@ def _work(shop: Workshop, claim: Claim) -> Drained | None:
     """Do what was claimed, whichever it is; None when the claim was lost meanwhile."""
     if claim.directory:
         return _refresh(shop, claim)
+    if claim.poll:
+        return _ask_for_changes(shop, claim)
     if claim.callbacks:
         return _tell(shop, claim)
     return _deliver(shop, claim) if claim.outbox else _take_in(shop, claim)
@@ -154,6 +123,28 @@ def _refresh(shop: Workshop, claim: Claim) -> Drained | None:
         )
     log.info("directory_read", connection=claim.connection, found=read.found, changed=read.changed)
     return Drained(directories=1)
+
+
+def _ask_for_changes(shop: Workshop, claim: Claim) -> Drained | None:
+    polled = polling.poll(
+        shop.database,
+        claim,
+        shop.crms[claim.connection],
+        every=shop.polls[claim.connection].every,
+        clock=shop.clock,
+        is_stopping=shop.is_stopping,
+    )
+    if polled is None:
+        return None
+    log.info(
+        "changes_polled",
+        connection=claim.connection,
+        object_type=claim.poll,
+        events=polled.events,
+        new=polled.new,
+        is_all=polled.is_all,
+    )
+    return Drained(polled=polled.new)
 
 
 def _take_in(shop: Workshop, claim: Claim) -> Drained | None:
@@ -245,12 +236,20 @@ def _put_off(shop: Workshop, claim: Claim, error: Exception) -> Drained:
     elif not isinstance(error, CrmError):
         log.exception("work_failed", connection=claim.connection)
         error = CrmAgain(f"Lead Rota itself failed: {type(error).__name__}.", code="internal_error")
-    log.warning("work_put_off", connection=claim.connection, code=error.code, why=error.message)
+    log.warning(
+        "work_put_off",
+        connection=claim.connection,
+        code=error.code,
+        why=error.message,
+        crm_message=error.crm_message,
+    )
     with shop.database.write() as session:
         now, chance = shop.clock(), shop.chance()
         if setbacks.hand_back(session, claim, error, now=now):
             if claim.directory:
                 setbacks.postpone_directory(session, claim, error, now=now)
+            if claim.poll:
+                setbacks.postpone_poll(session, claim, error, now=now)
             setbacks.postpone_events(session, claim.inbox, error, now=now, chance=chance)
             callbacks.postpone(session, claim.callbacks, error, now=now, chance=chance)
             if isinstance(error, CrmPaced):

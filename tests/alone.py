@@ -32,9 +32,15 @@ class Alone:
         renew: Callable[[str | None], Grant],
         *,
         rejected: str | None = None,
-        worked: bool = False,
+        seconds: float = 10.0,
     ) -> str:
         if self.token is None or self.token == rejected:
             grant = renew(self.refresh_token)
             self.token, self.refresh_token = grant.access_token, grant.refresh_token
         return self.token
+
+    def worked(self, access_token: str) -> None:
+        """Nothing is counted."""
+
+    def refused(self, access_token: str) -> None:
+        """Nothing is counted."""

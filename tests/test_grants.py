@@ -16,7 +16,7 @@ from adapters.hubspot.settings import HubSpotSettings
 from connector import grants
 from connector.errors import CrmAgain, CrmPaced, CrmUnreachable
 from connector.grants import Tokens
-from connector.ports import Grant
+from connector.ports import Credentials, Grant
 from connector.store import tables
 from connector.store import tokens as store
 from connector.store.database import Database, connect
@@ -36,12 +36,16 @@ from connector.grants import Tokens
 from connector.store.database import connect
 url, endpoint, now, key = sys.argv[1:]
 database = connect(url)
-tokens = Tokens(
-    database, "hubspot", clock=lambda: datetime.fromisoformat(now), encryption_key=key
-)
 settings = HubSpotSettings(
     name="hubspot", client_id="client-1", client_secret="client-secret-1",
     public_url="https://leads.example.com", base_url=endpoint,
+)
+tokens = Tokens(
+    database,
+    "hubspot",
+    clock=lambda: datetime.fromisoformat(now),
+    encryption_key=key,
+    credentials=settings.credentials,
 )
 renew = oauth.renewal(settings)
 with ThreadPoolExecutor(5) as pool:
@@ -91,7 +95,7 @@ def renew(endpoint):
 def process(database, clock):
     """Another process with the same database and settings."""
 
-    def start(*, key=KEY, given="refresh-0", sleep=None) -> Tokens:
+    def start(*, key=KEY, given="refresh-0", app="client-1", sleep=None, insists=False) -> Tokens:
         def no_wait(seconds: float) -> None:
             raise AssertionError(f"nobody should wait here, but {seconds} s were asked for")
 
@@ -100,8 +104,9 @@ def process(database, clock):
             "hubspot",
             clock=clock,
             encryption_key=key,
-            given_refresh_token=given,
+            credentials=Credentials(given=given, app=app),
             sleep=sleep or no_wait,
+            insists=insists,
         )
 
     return start
@@ -263,6 +268,19 @@ def test_who_lost_its_lease_does_not_overwrite_what_came_since(process, renew, c
     assert tokens.access_token(renew) == "newer"
 
 
+def test_log_ins_in_which_the_process_dies_count(process, clock):
+    def dies(_refresh_token: str | None) -> Grant:
+        raise KeyboardInterrupt
+
+    for _ in range(2):
+        with pytest.raises(KeyboardInterrupt):
+            process().access_token(dies)
+        clock.passes(minutes=1)
+
+    with pytest.raises(CrmUnreachable):
+        process().access_token(dies)
+
+
 def test_a_failure_goes_up_and_the_next_one_may_try(process, renew, endpoint, database):
     endpoint.faults.add("/oauth/", status=503)
     tokens = process()
@@ -353,6 +371,73 @@ def test_a_new_key_in_front_of_the_old_one_reads_on_and_takes_over(process, rene
     clock.passes(minutes=26)
     process(key=f"{new},{KEY}").access_token(renew)
     assert process(key=new).access_token(renew) == "access-2"
+
+
+def test_a_client_secret_that_was_put_right_is_tried_at_once_with_the_stored_token(
+    process, renew, endpoint, clock
+):
+    process().access_token(renew)
+    clock.passes(hours=1)
+    asked = []
+
+    def refused(refresh_token: str | None) -> Grant:
+        asked.append(refresh_token)
+        raise CrmUnreachable("wrong client secret", code="invalid_client")
+
+    for _ in range(9):
+        with pytest.raises(CrmUnreachable):
+            process(app="wrong").access_token(refused)
+        clock.passes(minutes=15)
+
+    assert asked == ["refresh-0"] * 5
+    assert process().access_token(renew) == "access-2"
+
+
+def test_the_count_goes_on_in_another_process_and_after_a_restart(process, endpoint, renew, clock):
+    endpoint.refresh_token = "another"
+
+    for _ in range(20):
+        with pytest.raises(CrmUnreachable) as caught:
+            process().access_token(renew)
+        assert caught.value.code == "bad_refresh_token"
+        assert "leadrota connect" in caught.value.message
+        clock.passes(minutes=15)
+
+    assert len(endpoint.calls) == 5
+    with pytest.raises(CrmUnreachable):
+        process(insists=True).access_token(renew)
+    assert len(endpoint.calls) == 6  # a person looks
+
+
+def test_a_call_that_gets_through_ends_the_count(process, renew, endpoint):
+    tokens = process()
+    token = None
+    for number in range(1, 9):
+        token = tokens.access_token(renew, rejected=token)
+        assert token == f"access-{number}"
+        tokens.worked(token)
+
+
+def test_an_older_token_that_works_does_not_end_the_count(process, renew, endpoint):
+    one, other = process(), process()
+    older = one.access_token(renew)
+    newer = other.access_token(renew, rejected=older)
+
+    one.worked(older)
+
+    with pytest.raises(CrmUnreachable):
+        other.access_token(renew, rejected=newer)
+
+
+def test_noting_how_a_call_went_never_fails(process, renew, database, tmp_path, clock):
+    lost = connect(f"sqlite:///{tmp_path}/missing/leadrota.db")
+    tokens = Tokens(lost, "hubspot", clock=clock, encryption_key=KEY, credentials=Credentials())
+    tokens._kept = grants._Kept(access_token="a", renew_at=None, is_doubted=True)
+
+    tokens.worked("a")
+    tokens.refused("a")
+
+    lost.close()
 
 
 def test_without_a_key_nothing_is_fetched(process, renew, endpoint):
@@ -454,7 +539,7 @@ def test_a_hitch_of_the_database_does_not_lose_a_rotated_token(
         "hubspot",
         clock=clock,
         encryption_key=KEY,
-        given_refresh_token="refresh-0",
+        credentials=Credentials(given="refresh-0"),
         sleep=repair,
     )
 
@@ -466,7 +551,7 @@ def test_a_hitch_of_the_database_does_not_lose_a_rotated_token(
 
 def test_a_database_that_cannot_be_asked_is_a_pause(process, renew, database, tmp_path, clock):
     lost = connect(f"sqlite:///{tmp_path}/missing/leadrota.db")
-    tokens = Tokens(lost, "hubspot", clock=clock, encryption_key=KEY)
+    tokens = Tokens(lost, "hubspot", clock=clock, encryption_key=KEY, credentials=Credentials())
 
     with pytest.raises(CrmPaced) as caught:
         tokens.access_token(renew)

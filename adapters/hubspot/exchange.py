@@ -119,6 +119,8 @@ class Exchange:
                 raise CrmAgain("There was no time left to ask HubSpot.")
             connect = min(CONNECT_SECONDS, left / 3)
             answer = self._with(token, request, (connect, min(longest, left - connect)))
+            if not self._given_token:
+                self._shared.worked(token)
             self._prepare(request)
             return answer
 
@@ -143,7 +145,9 @@ class Exchange:
         if self._given_token:
             return self._given_token
         return self._shared.access_token(
-            lambda refresh_token: errand.log_in(self._renew, refresh_token), rejected=rejected
+            lambda refresh_token: errand.log_in(self._renew, refresh_token),
+            rejected=rejected,
+            seconds=errand.left(),
         )
 
     def _with(self, token: str, request: Request, seconds: tuple[float, float]) -> bytes:

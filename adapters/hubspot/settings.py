@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from connector.ports import Credentials
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HubSpotSettings:
@@ -26,3 +28,8 @@ class HubSpotSettings:
     def kind(self) -> str:
         """The adapter that serves this connection."""
         return "hubspot"
+
+    @property
+    def credentials(self) -> Credentials:
+        """What an app with OAuth logs in with. Its tokens began with an admin's consent."""
+        return Credentials(given=self.refresh_token, app=f"{self.client_id}\n{self.client_secret}")

@@ -1,13 +1,14 @@
-"""Logging in to one org, once for all threads.
+"""Logging in to one org, once for all threads and processes.
 
 Two server-to-server flows remain: client credentials and JWT bearer. (The user name and password
 flow ends on 2027-02-20.) Neither gives a refresh token or an end of life: a token lives until a
-call is answered with 401.
+call is answered with 401, most often since nobody used it for some hours.
 """
 
 from __future__ import annotations
 
-import threading
+import json
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -18,12 +19,31 @@ import jwt
 
 from adapters.salesforce import addresses, errors, ids
 from adapters.salesforce.settings import SalesforceSettings
-from connector.errors import BadSettings, CrmAgain, CrmError, CrmPaced, CrmUnreachable, copied
+from connector.errors import BadSettings, CrmAgain, CrmError, CrmPaced, CrmUnreachable
+from connector.ports import Grant, Shared
 
-_LOG_INS = 5  # in a row, with no call in between that their tokens let through
-_LOG_IN_PAUSE = timedelta(hours=24)
+_RATE_PAUSE = 900.0  # log-ins are counted by the hour
 _ASSERTION_LIFE = timedelta(minutes=2)  # Salesforce takes at most three
 _JWT_BEARER = "urn:ietf:params:oauth:grant-type:jwt-bearer"
+_WHAT_TO_DO: Mapping[str, str] = {
+    "invalid_client": "Check SALESFORCE_CLIENT_SECRET: it is not the app's (any more).",
+    "invalid_client_id": "Check SALESFORCE_CLIENT_ID: the org does not know such an app. A new one "
+    "takes some minutes to be known.",
+    "unsupported_grant_type": "Enable the flow in the settings of the external client app: client "
+    "credentials, or JWT bearer.",
+    "invalid_app_access": "Allow the integration user to use the external client app: in its "
+    "policies, or by a permission set.",
+    "inactive_user": "Activate the integration user, or unfreeze it.",
+    "inactive_org": "The org is locked, suspended or being moved; ask Salesforce.",
+}
+_FLOW_HELP = {
+    "client_credentials": "Check the policies of the external client app: the client credentials "
+    "flow must be on and have an active user to run as; SALESFORCE_LOGIN_URL must be the org's My "
+    "Domain address.",
+    _JWT_BEARER: "Check that SALESFORCE_USERNAME is an active user whom the policies of the "
+    "external client app approve in advance, that the certificate of SALESFORCE_PRIVATE_KEY is in "
+    "the app, and that this machine's clock is right.",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +53,8 @@ class Token:
     access_token: str = field(repr=False)
     instance_url: str  # where calls go; no trailing slash
     user_id: str | None  # the integration user
+    org_id: str | None = None  # which org let us in
+    grant: str = field(default="", repr=False)  # all of it, as all processes share it
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +76,15 @@ class Post(Protocol):
 
 
 class LogIn:
-    """The token of one connection, in memory only. Shared by threads.
-
-    Where fresh tokens are refused one after the other, another would be too: after five the last is
-    kept and tried, and no further log-in is made until a call gets through or a day has passed.
-    """
+    """The token of one connection, shared by all threads and processes."""
 
     def __init__(
-        self, settings: SalesforceSettings, *, clock: Callable[[], datetime], post: Post
+        self,
+        settings: SalesforceSettings,
+        shared: Shared,
+        *,
+        clock: Callable[[], datetime],
+        post: Post,
     ) -> None:
         """Raise ``BadSettings`` when these settings can never log in."""
         login_url = addresses.origin(settings.login_url)
@@ -71,80 +94,67 @@ class LogIn:
                 "address, https://….my.salesforce.com, without a path."
             )
         self._settings = settings
+        self._shared = shared
         self._login_url = login_url
         self._clock = clock
         self._post = post
         self._key = None if settings.client_secret else _signing_key(settings)
-        self._lock = threading.Lock()
-        self._token: Token | None = None
-        self._refused: Token | None = None  # the last one that a call was refused with
-        self._log_ins = 0  # that gave a token, since a call last got through
-        self._last_log_in: datetime | None = None
-        self._failures = 0
-        self._failure: CrmError | None = None
+        self._refused: str | None = None  # the last one that a call was refused with
 
     def token(self, *, stale: Token | None = None, seconds: float) -> Token:
-        """Return a token that is not ``stale``, logging in when there is none.
+        """Return a token that is not ``stale``, logging in when there is none, within ``seconds``.
 
-        Threads that wait for a log-in share its end, good or bad: twenty calls that find one token
-        expired cost one log-in.
+        Who waits for a log-in shares its end: twenty calls that find one token expired cost one.
         """
-        failures_before = self._failures
-        if not self._lock.acquire(timeout=max(seconds, 0.0)):
-            raise CrmAgain("Another thread is still logging in to Salesforce.")
-        try:
-            if self._token is not None and self._token is not stale:
-                return self._token
-            if self._failure is not None and self._failures != failures_before:
-                raise copied(self._failure)
-            self._check_pause()
-            self._token, self._failure = None, None
-            try:
-                self._token = self._log_in(seconds)
-            except CrmError as failure:
-                self._failure = failure
-                self._failures += 1
-                raise
-            self._log_ins += 1
-            self._last_log_in = self._clock()
-            return self._token
-        finally:
-            self._lock.release()
+        ends = time.monotonic() + seconds
+
+        def renew(_: str | None) -> Grant:
+            return Grant(access_token=self._log_in(ends - time.monotonic()), seconds=None)
+
+        def shared(rejected: str | None) -> str:
+            left = ends - time.monotonic()
+            return self._shared.access_token(renew, rejected=rejected, seconds=left)
+
+        grant = shared(stale.grant if stale else None)
+        token = self._read(grant)
+        if token is None:  # of other settings or another version: one of our own is good
+            token = self._read(shared(grant))
+        if token is None:
+            raise CrmUnreachable("The stored token cannot be used.", code="no_token")
+        return token
 
     def worked(self, token: Token) -> None:
         """A call got through with this token."""
-        if token is self._token:
-            self._refused, self._log_ins = None, 0
+        if self._refused == token.grant:
+            self._refused = None
+        self._shared.worked(token.grant)
 
     def refused(self, token: Token) -> None:
         """A call was answered with 401 to this token, and a new one was not asked for."""
-        if token is self._token:
-            self._refused = token
+        self._refused = token.grant
+        self._shared.refused(token.grant)
 
     def was_refused(self, token: Token) -> bool:
-        """Whether an earlier call was, and none got through with it since."""
-        return token is self._refused
+        """Whether an earlier call of this process was, and none got through with it since."""
+        return token.grant == self._refused
 
-    def _check_pause(self) -> None:
-        """Raise ``CrmUnreachable`` while another log-in would be one too many."""
-        if self._log_ins < _LOG_INS or self._last_log_in is None:
-            return
-        # A last log-in in the future is from before the clock was set back.
-        if timedelta() <= self._clock() - self._last_log_in < _LOG_IN_PAUSE:
-            raise CrmUnreachable(
-                f"Salesforce refused the tokens of {_LOG_INS} log-ins in a row. The last one is "
-                f"still tried; the next log-in is a day after it, at "
-                f"{self._last_log_in + _LOG_IN_PAUSE:%Y-%m-%d %H:%M} UTC, or at a restart. Check "
-                "the session settings and permissions of the integration user.",
-                code="log_ins_paused",
-            )
+    def _read(self, grant: str) -> Token | None:
+        """The token that all share, None when it is none of ours or must not be sent there."""
+        try:
+            held = json.loads(grant)
+            instance = addresses.trusted_instance(held["instance_url"], login_url=self._login_url)
+            if instance is None:
+                return None
+            return Token(held["access_token"], instance, held["user_id"], held["org_id"], grant)
+        except (ValueError, TypeError, KeyError):
+            return None
 
-    def _log_in(self, seconds: float) -> Token:
+    def _log_in(self, seconds: float) -> str:
+        """A new token, as all processes share it."""
         form = self._form()
         reply = self._post(f"{self._login_url}/services/oauth2/token", form, seconds=seconds)
-        hide = (form.get("client_secret", ""), form.get("assertion", ""))
         if reply.status != 200:
-            raise self._refusal(reply, hide)
+            raise self._refusal(reply, form)
         document = reply.document if isinstance(reply.document, dict) else {}
         access_token, instance_url = document.get("access_token"), document.get("instance_url")
         if not isinstance(access_token, str) or not access_token or not access_token.isascii():
@@ -159,10 +169,18 @@ class LogIn:
                 "not sent there. Check SALESFORCE_LOGIN_URL.",
                 code="foreign_instance",
             )
-        identity = str(document.get("id") or "").rstrip("/").rpartition("/")[2]
-        return Token(access_token, instance, ids.user_id(identity))
+        # https://login.salesforce.com/id/<org>/<user>
+        org, _, user = str(document.get("id") or "").rstrip("/").rpartition("/")
+        held = {
+            "access_token": access_token,
+            "instance_url": instance,
+            "user_id": ids.user_id(user),
+            "org_id": ids.full_id(org.rpartition("/")[2]),
+        }
+        return json.dumps(held)
 
-    def _refusal(self, reply: Reply, hide: tuple[str, ...]) -> CrmError:
+    def _refusal(self, reply: Reply, form: Mapping[str, str]) -> CrmError:
+        hide = (form.get("client_secret", ""), form.get("assertion", ""))
         error = errors.call_error(
             reply.status, reply.headers, reply.body, now=self._clock(), hide=hide
         )
@@ -170,9 +188,17 @@ class LogIn:
             return error
         word = error.code if error.code != type(error).code else None  # Salesforce's own or none
         label = f"{reply.status} {word}" if word else str(reply.status)
+        # Its code is that of a bad grant, so that only the text tells.
+        if "rate exceeded" in (error.crm_message or "").lower():
+            return CrmPaced(
+                f"The integration user logged in too often within an hour ({label}).",
+                pause_seconds=_RATE_PAUSE,
+                code=word,
+                crm_message=error.crm_message,
+            )
+        help_ = _WHAT_TO_DO.get(word or "") or _FLOW_HELP[form["grant_type"]]
         return CrmUnreachable(
-            f"Salesforce refused the log-in ({label}). Check the external client app, its secret "
-            "or certificate, and that its user is set and approved.",
+            f"Salesforce refused the log-in ({label}). {help_}",
             code=word,
             crm_message=error.crm_message,
         )

@@ -6,16 +6,20 @@ The only file that knows the library. None of its exceptions leaves it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC
+from email.utils import format_datetime
 from functools import partial
 from typing import Any, TypeVar
 
 from requests import RequestException
 from simple_salesforce.api import Salesforce
 from simple_salesforce.exceptions import SalesforceError
+from simple_salesforce.format import format_soql
 from tenacity import RetryCallState, Retrying, retry_if_exception_type, wait_random
 
 from adapters.salesforce import owners, transport
-from connector.errors import CrmAgain
+from connector.errors import CrmAgain, CrmForbidden, CrmUnreachable
+from connector.ports import OwnerWrite
 
 _T = TypeVar("_T")
 
@@ -29,6 +33,7 @@ class Call:
     def __init__(self, session: transport.OrgSession, *, version: str) -> None:
         token = session.token
         self._session = session
+        self._version = version
         self._salesforce = Salesforce(
             session_id=token.access_token,
             instance_url=token.instance_url,
@@ -42,9 +47,22 @@ class Call:
         """The integration user."""
         return self._session.token.user_id
 
-    def query(self, soql: str) -> list[Mapping[str, Any]]:
-        """Return the rows of all pages."""
-        return self._quickly(lambda: self._pages(soql))
+    @property
+    def org_id(self) -> str | None:
+        """The org that let us in, in 18 characters; None when it did not say."""
+        return self._session.token.org_id
+
+    def left(self) -> float:
+        """Seconds until the call must have ended."""
+        return self._session.left()
+
+    def beside(self) -> Call:
+        """Return the same call for another thread: it ends at the same moment."""
+        return Call(self._session.beside(), version=self._version)
+
+    def query(self, soql: str, *, with_deleted: bool = False) -> list[Mapping[str, Any]]:
+        """Return the rows of all pages. ``with_deleted``: those in the recycle bin, too."""
+        return self._quickly(lambda: self._pages(soql, with_deleted=with_deleted))
 
     def users(self, owner_ids: Sequence[str]) -> list[Mapping[str, Any]]:
         """Return the users with these checked ids."""
@@ -52,8 +70,21 @@ class Call:
         return self.query(f"SELECT Id,IsActive FROM User WHERE Id IN ({listed})")  # noqa: S608
 
     def describe(self, object_type: str) -> Mapping[str, Any]:
-        """Return what the org says of an object type."""
-        found = self._quickly(lambda: self._restful(f"sobjects/{object_type}/describe"))
+        """Return what the org says of an object type that may stand in an address.
+
+        Raise ``CrmForbidden`` for one that is hidden from the integration user.
+        """
+        try:
+            found = self._quickly(lambda: self._restful(f"sobjects/{object_type}/describe"))
+        except CrmUnreachable as error:
+            if error.code != "NOT_FOUND":
+                raise
+            raise CrmForbidden(
+                f"Salesforce shows no {object_type} to this connection. Check the integration "
+                "user's permissions for the object type, and SALESFORCE_OBJECTS.",
+                code=error.code,
+                crm_message=error.crm_message,
+            ) from None
         return found if isinstance(found, dict) else {}
 
     def update(self, body: Mapping[str, Any]) -> object:
@@ -62,9 +93,26 @@ class Call:
             "composite/sobjects", method="PATCH", json=body, headers=owners.WRITE_HEADERS
         )
 
-    def _pages(self, soql: str) -> list[Mapping[str, Any]]:
+    def update_one(self, object_type: str, write: OwnerWrite) -> None:
+        """Send the update of one record, once; only if it was not changed after ``seen_at``.
+
+        Raises ``errors.RecordRefused`` when the answer is about this record only.
+        """
+        headers = dict(owners.WRITE_HEADERS)
+        if write.seen_at:
+            seen_at = write.seen_at.astimezone(UTC)
+            headers["If-Unmodified-Since"] = format_datetime(seen_at, usegmt=True)
+        self._restful(
+            f"sobjects/{object_type}/{write.record_id}",
+            method="PATCH",
+            json={"OwnerId": write.owner_id},
+            headers=headers,
+            record_id=write.record_id,  # for our session, not for Salesforce
+        )
+
+    def _pages(self, soql: str, *, with_deleted: bool) -> list[Mapping[str, Any]]:
         rows: list[Mapping[str, Any]] = []
-        page = _translated(lambda: self._salesforce.query(soql))
+        page = _translated(lambda: self._salesforce.query(soql, include_deleted=with_deleted))
         while True:
             if not isinstance(page, dict) or not isinstance(page.get("records"), list):
                 raise CrmAgain("Salesforce's answer to a query has no records.", code="no_json")
@@ -93,6 +141,16 @@ class Call:
             reraise=True,
         )
         return retrying(read)
+
+
+def literal(text: str) -> str:
+    """Any text as a quoted value of a query."""
+    return str(format_soql("{}", text))
+
+
+def pattern(text: str) -> str:
+    """Any text as a quoted pattern of LIKE that finds it anywhere within a value."""
+    return str(format_soql("'%{:like}%'", text))
 
 
 def _translated(ask: Callable[[], _T]) -> _T:

@@ -1,19 +1,20 @@
 """What Salesforce says when something fails, and what each word means for us.
 
-The code decides, never the text: wording differs by release and language. Two exceptions, where
-one code has several meanings: a session that no log-in can repair, and which limit was exceeded.
+The code decides, never the text: wording differs by release and language. Three exceptions, where
+one code has several meanings: a session that no log-in can repair, which limit was exceeded, and
+whether the org's own code failed for a lock.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from enum import Enum, auto
 from http import HTTPStatus
 
+from adapters.salesforce.problems import Problem, problem, problems, words
 from connector.errors import (
     CrmAgain,
     CrmError,
@@ -22,13 +23,12 @@ from connector.errors import (
     CrmPaced,
     CrmUnreachable,
 )
-from connector.ports import Outcome, Result
+from connector.ports import GONE, Outcome, Result
 
 DAILY_PAUSE = 900.0  # the daily allowance is a rolling window: look again in 15 minutes
 SHORT_PAUSE = 3.0  # too many calls at once
 _SHORTEST_PAUSE = 1.0
 _LONGEST_PAUSE = 86_400.0
-_LONGEST_TEXT = 2_000
 
 
 class Means(Enum):
@@ -37,14 +37,15 @@ class Means(Enum):
     AGAIN = auto()
     NEXT_USER = auto()
     INACTIVE_USER = auto()
-    NEVER = auto()
+    GONE = auto()  # the record is no more; nobody has to look
+    NEVER = auto()  # a person has to look
     PACED = auto()
     UNREACHABLE = auto()
     FORBIDDEN = auto()  # of a whole call; of one record it is NEVER
     AGAIN_IF_LOCKED = auto()  # code of the org failed; its text may hide a lock
 
 
-# Codes that are not listed mean NEVER: a person has to look.
+# Codes that are not listed mean NEVER.
 CODES: Mapping[str, Means] = {
     "UNABLE_TO_LOCK_ROW": Means.AGAIN,
     "ENTITY_IS_LOCKED": Means.AGAIN,  # in an approval process; that can take hours
@@ -61,6 +62,20 @@ CODES: Mapping[str, Means] = {
     "INVALID_CROSS_REFERENCE_KEY": Means.NEXT_USER,
     "OP_WITH_INVALID_USER_TYPE_EXCEPTION": Means.NEXT_USER,
     "TRANSFER_REQUIRES_READ": Means.NEXT_USER,
+    "ENTITY_IS_DELETED": Means.GONE,
+    "NOT_FOUND": Means.GONE,  # of one record; of a whole call, the API itself is not there
+    "CANNOT_UPDATE_CONVERTED_LEAD": Means.NEVER,
+    "FIELD_INTEGRITY_EXCEPTION": Means.NEVER,  # a queue where only users may own
+    "FIELD_CUSTOM_VALIDATION_EXCEPTION": Means.NEVER,
+    "FIELD_FILTER_VALIDATION_EXCEPTION": Means.NEVER,
+    "REQUIRED_FIELD_MISSING": Means.NEVER,
+    "STRING_TOO_LONG": Means.NEVER,
+    "INVALID_OR_NULL_FOR_RESTRICTED_PICKLIST": Means.NEVER,
+    "DUPLICATES_DETECTED": Means.NEVER,  # although our header lets duplicates pass
+    "INVALID_FIELD": Means.NEVER,
+    "INVALID_FIELD_FOR_INSERT_UPDATE": Means.NEVER,
+    "MALFORMED_QUERY": Means.NEVER,
+    "MALFORMED_ID": Means.NEVER,
     "CANNOT_INSERT_UPDATE_ACTIVATE_ENTITY": Means.AGAIN_IF_LOCKED,
     "CANNOT_EXECUTE_FLOW_TRIGGER": Means.AGAIN_IF_LOCKED,
     "APEX_ERROR": Means.AGAIN_IF_LOCKED,
@@ -74,6 +89,8 @@ CODES: Mapping[str, Means] = {
     "INSUFFICIENT_ACCESS_OR_READONLY": Means.FORBIDDEN,
     "INSUFFICIENT_ACCESS_ON_CROSS_REFERENCE_ENTITY": Means.FORBIDDEN,
 }
+# A transaction security policy has a code for each of its actions.
+_POLICY = "TXN_SECURITY_"
 
 _LOCK_PHRASES = (
     "unable_to_lock_row",
@@ -86,64 +103,37 @@ _LOCK_PHRASES = (
 _LASTING_PHRASES = ("not valid for use with", "connected app", "not attached")
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """One error of a reply: ``("STRING_TOO_LONG", "Company: data value too large", ("Company",))``.
-
-    ``code`` is empty where the body has none.
-    """
-
-    code: str
-    text: str
-    fields: tuple[str, ...] = ()
-
-
-def problems(body: bytes | str) -> list[Problem] | None:
-    """Read any of the four shapes of an error body; None if it is no JSON (a page of a proxy)."""
-    try:
-        document = json.loads(body)
-    except (ValueError, RecursionError):
-        return None
-    entries = document if isinstance(document, list) else [document]
-    return [problem(entry) for entry in entries if isinstance(entry, dict)]
-
-
-def problem(entry: Mapping[str, object]) -> Problem:
-    """Read one error, whichever of the APIs it is from."""
-    codes = ("errorCode", "statusCode", "exceptionCode", "error")  # REST, collections, bulk, OAuth
-    texts = ("message", "exceptionMessage", "error_description")
-    fields = entry.get("fields")
-    return Problem(
-        code=_first_text(entry, codes),
-        text=_first_text(entry, texts),
-        fields=tuple(str(name) for name in fields) if isinstance(fields, list) else (),
-    )
-
-
-def words(found: Iterable[Problem]) -> str | None:
-    """All errors as one text, in Salesforce's words."""
-    told = "; ".join(
-        (p.text or p.code) + (f" ({', '.join(p.fields)})" if p.fields else "") for p in found
-    )
-    return told[:_LONGEST_TEXT] or None
-
-
 def session_expired(status: int, body: bytes) -> bool:
     """Whether a new token can help. 403 never is about the session, whatever it says."""
-    if status not in (400, 401):
+    if status not in (400, 401) or session_lasts(body):
         return False
-    for found in problems(body) or []:
-        lasting = any(phrase in found.text.lower() for phrase in _LASTING_PHRASES)
-        if found.code in ("INVALID_SESSION_ID", "InvalidSessionId") and not lasting:
-            return True
-    return False
+    codes = {found.code for found in problems(body) or []}
+    return bool(codes & {"INVALID_SESSION_ID", "InvalidSessionId"})
+
+
+def session_lasts(body: bytes) -> bool:
+    """Whether a refusal says that a new token would be refused in the same way."""
+    texts = [found.text.lower() for found in problems(body) or []]
+    return any(phrase in text for text in texts for phrase in _LASTING_PHRASES)
+
+
+class RecordRefused(CrmNever):
+    """The update of one record was refused, which says nothing of others. ``outcome`` says why."""
+
+    def __init__(self, outcome: Outcome) -> None:
+        super().__init__("Salesforce refused the update of one record.", code=outcome.code)
+        self.outcome = outcome
 
 
 def outcome(record_id: str, entry: Mapping[str, object]) -> Outcome:
-    """Read one failed entry of a collections reply. Every error stays in the message."""
+    """Read one failed entry of a collections reply."""
     errors = entry.get("errors")
     listed = errors if isinstance(errors, list) else []
-    found = [problem(error) for error in listed if isinstance(error, dict)]
+    return _outcome(record_id, [problem(error) for error in listed if isinstance(error, dict)])
+
+
+def _outcome(record_id: str, found: Sequence[Problem]) -> Outcome:
+    """The worst of a record's errors decides. Every error stays in the message."""
     if not found:
         return Outcome(
             record_id=record_id,
@@ -152,9 +142,38 @@ def outcome(record_id: str, entry: Mapping[str, object]) -> Outcome:
             message="Salesforce reported a failure without a reason.",
         )
     worst = min(found, key=lambda p: _SEVERITY.index(_result(p)))
-    return Outcome(
-        record_id=record_id, result=_result(worst), code=worst.code or None, message=words(found)
-    )
+    code = GONE if _meaning(worst.code) is Means.GONE else worst.code or None
+    return Outcome(record_id=record_id, result=_result(worst), code=code, message=words(found))
+
+
+def refused(
+    record_id: str,
+    status: int,
+    headers: Mapping[str, str],
+    body: bytes,
+    *,
+    now: datetime,
+    hide: Sequence[str] = (),
+) -> CrmError:
+    """Say what a reply means that is no success, to the update of one record at its own address.
+
+    ``RecordRefused`` where it is about that record, else what ``call_error`` says.
+    """
+    if status == HTTPStatus.PRECONDITION_FAILED:
+        told = Outcome(
+            record_id=record_id,
+            result=Result.AGAIN,
+            code="changed_meanwhile",
+            message="The record was changed after we had read it, so it is read again first.",
+        )
+        return RecordRefused(told)
+    found = problems(body) or []
+    means = {_meaning(p.code) for p in found if p.code}
+    is_about_record = 400 <= status < 500 and status not in (401, 420, 429)
+    if means and is_about_record and not means & {Means.PACED, Means.UNREACHABLE}:
+        told = _outcome(record_id, found)
+        return RecordRefused(replace(told, message=concealed(told.message, hide)))
+    return call_error(status, headers, body, now=now, hide=hide)
 
 
 def call_error(
@@ -168,7 +187,7 @@ def call_error(
     found = problems(body)
     code = next((p.code for p in found or [] if p.code), None)
     told = concealed(words(found or []), hide)
-    means = CODES.get(code) if code else None
+    means = _meaning(code) if code else None
     label = f"{status} {code}" if code else f"{status} {_phrase(status)}"
     pause = _retry_after(headers, now)
 
@@ -224,7 +243,7 @@ _SEVERITY = (Result.NEVER, Result.REFUSED_OWNER, Result.INACTIVE_OWNER, Result.A
 
 
 def _result(found: Problem) -> Result:
-    match CODES.get(found.code, Means.NEVER):
+    match _meaning(found.code):
         case Means.AGAIN | Means.PACED | Means.UNREACHABLE:
             return Result.AGAIN
         case Means.NEXT_USER:
@@ -234,12 +253,13 @@ def _result(found: Problem) -> Result:
         case Means.AGAIN_IF_LOCKED:
             locked = any(phrase in found.text.lower() for phrase in _LOCK_PHRASES)
             return Result.AGAIN if locked else Result.NEVER
-        case Means.NEVER | Means.FORBIDDEN:
+        case Means.NEVER | Means.FORBIDDEN | Means.GONE:
             return Result.NEVER
 
 
-def _first_text(entry: Mapping[str, object], names: Iterable[str]) -> str:
-    return next((str(entry[name]) for name in names if entry.get(name)), "")
+def _meaning(code: str) -> Means:
+    is_policy = code.startswith(_POLICY)
+    return Means.FORBIDDEN if is_policy else CODES.get(code, Means.NEVER)
 
 
 def _phrase(status: int) -> str:

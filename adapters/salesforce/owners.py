@@ -1,14 +1,15 @@
-"""Who may be made owner, and how the owners of a batch are written and its reply read."""
+"""Who may be made owner, and what is sent to Salesforce and read from its reply to make it so."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from adapters.salesforce import errors, ids
-from connector.errors import CrmAgain, CrmForbidden, CrmNever
-from connector.ports import Outcome, Result
+from connector.errors import CrmAgain, CrmError, CrmForbidden, CrmNever
+from connector.ports import Outcome, OwnerWrite, Result
 
 # Without the first, Salesforce runs the org's assignment rules on this very update and may give the
 # record to someone else. The second lets an owner change pass beside a duplicate. The third marks
@@ -52,18 +53,26 @@ class Directory:
             answer.update(learnt)
         return answer
 
-    def forget(self) -> None:
-        """Ask anew about everyone."""
-        self._seen.clear()
+    def look_again(self, owner_ids: Collection[str], ask: Ask) -> dict[str, bool | None]:
+        """Ask anew about these, whatever is remembered; nothing when it cannot be told now."""
+        for owner_id in owner_ids:
+            self._seen.pop(owner_id, None)
+        try:
+            learnt = _listed(owner_ids, ask)
+        except CrmError:
+            return {}
+        now = self._clock()
+        self._seen.update({owner_id: (now, state) for owner_id, state in learnt.items()})
+        return learnt
 
 
-def body(object_type: str, owner_by_record: Mapping[str, str]) -> dict[str, Any]:
+def body(object_type: str, writes: Sequence[OwnerWrite]) -> dict[str, Any]:
     """Return the collections request: one type, each record once, nothing but the owner."""
     return {
         "allOrNone": False,
         "records": [
-            {"attributes": {"type": object_type}, "id": record_id, "OwnerId": owner_id}
-            for record_id, owner_id in owner_by_record.items()
+            {"attributes": {"type": object_type}, "id": one.record_id, "OwnerId": one.owner_id}
+            for one in writes
         ],
     }
 
@@ -95,11 +104,30 @@ def unfit(record_id: str, owner_id: str, *, active: bool | None) -> Outcome | No
     )
 
 
-def _states(owner_ids: Sequence[str], ask: Ask) -> dict[str, bool | None]:
+def weighed(outcome: Outcome, *, active: Mapping[str, bool | None], owner_id: str) -> Outcome:
+    """What to make of a record's word that a user is inactive, given a fresh look at the users.
+
+    The word may be about another user whom automation of the org touches on this record.
+    """
+    if outcome.result is not Result.INACTIVE_OWNER or owner_id not in active:
+        return outcome
+    if not active[owner_id]:
+        return replace(outcome, is_listed=True)
+    note = f"User {owner_id} is active, so this is about another user or automation of the org."
+    return replace(
+        outcome, result=Result.REFUSED_OWNER, message=f"{outcome.message or ''} {note}".strip()
+    )
+
+
+def _states(owner_ids: Collection[str], ask: Ask) -> dict[str, bool | None]:
     try:
-        rows = ask(owner_ids)
+        return _listed(owner_ids, ask)
     except (CrmNever, CrmForbidden):
         return dict.fromkeys(owner_ids, True)
+
+
+def _listed(owner_ids: Collection[str], ask: Ask) -> dict[str, bool | None]:
+    rows = ask(sorted(owner_ids))
     found = {ids.user_id(str(row.get("Id"))): row.get("IsActive") is True for row in rows}
     return {owner_id: found.get(owner_id) for owner_id in owner_ids}
 

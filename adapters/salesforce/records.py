@@ -9,6 +9,7 @@ from typing import Any
 
 from adapters.salesforce import ids
 from connector.errors import CrmNever
+from connector.model import LeadKind, Slot
 from connector.ports import CrmRecord
 
 # Fields that every org has. StateCode and CountryCode exist only where an org switched them on, and
@@ -16,7 +17,8 @@ from connector.ports import CrmRecord
 _FIELDS: Mapping[str, str] = {
     "Lead": (
         "FirstName LastName Title Email Phone Company Website Street City State PostalCode Country "
-        "LeadSource Status Industry Rating AnnualRevenue NumberOfEmployees IsConverted"
+        "LeadSource Status Industry Rating AnnualRevenue NumberOfEmployees IsConverted "
+        "ConvertedContactId ConvertedAccountId ConvertedOpportunityId"
     ),
     "Contact": (
         "FirstName LastName Title Email Phone MailingStreet MailingCity MailingState "
@@ -26,14 +28,25 @@ _FIELDS: Mapping[str, str] = {
         "Name Phone Website Type Industry AnnualRevenue NumberOfEmployees BillingStreet "
         "BillingCity BillingState BillingPostalCode BillingCountry"
     ),
-    "Opportunity": ("Name StageName Amount CloseDate LeadSource IsClosed AccountId Account.Name"),
+    "Opportunity": "Name StageName Amount CloseDate LeadSource IsClosed AccountId Account.Name",
     "Case": (
         "CaseNumber Subject Status Origin Priority SuppliedEmail SuppliedCompany IsClosed "
         "AccountId ContactId"
     ),
     "Task": "Subject Status Priority ActivityDate IsClosed WhoId WhatId AccountId",
-    "Event": "Subject StartDateTime EndDateTime WhoId WhatId",
+    "Event": "Subject StartDateTime EndDateTime IsAllDayEvent WhoId WhatId AccountId",
 }
+_ALWAYS = ("Id", "OwnerId", "Owner.IsActive", "LastModifiedDate")
+# In the order in which the work of a converted lead goes on.
+_CONVERTED = {
+    "Contact": "ConvertedContactId",
+    "Account": "ConvertedAccountId",
+    "Opportunity": "ConvertedOpportunityId",
+}
+_NO_ATTRIBUTES = {"attributes", "Id", "OwnerId", "Owner", "LastModifiedDate", *_CONVERTED.values()}
+# Words of territories that name no field.
+_OUR_WORDS = frozenset({"email", "company", "connection", "object_type"})
+_KINDS = {"Task": LeadKind.TASK, "Event": LeadKind.MEETING}
 _EMAIL = {"Lead": "Email", "Contact": "Email", "Case": "SuppliedEmail"}
 _COMPANY = {
     "Lead": "Company",
@@ -42,9 +55,8 @@ _COMPANY = {
     "Opportunity": "Account.Name",
     "Case": "SuppliedCompany",
 }
-# Owners of these are users only, and a user has no field Type. Elsewhere it may be a queue.
-_OWNED_BY_USERS = frozenset({"Contact", "Account", "Opportunity", "Event", "Task"})
 _IDENTIFIER = re.compile(r"[A-Za-z]\w{0,79}", re.ASCII)
+_FIELD = re.compile(r"[A-Za-z]\w{0,79}(\.[A-Za-z]\w{0,79})?", re.ASCII)
 
 
 def check_object_type(object_type: str) -> None:
@@ -56,33 +68,24 @@ def check_object_type(object_type: str) -> None:
 
 
 def fields(object_type: str) -> tuple[str, ...]:
-    """Return the fields to ask for, without the owner's."""
+    """Return the fields that are read of every record of this type, without the owner's."""
     return tuple(_FIELDS.get(object_type, "").split())
 
 
-def visible(wanted: Sequence[str], description: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return those wanted fields that the object's description shows to the integration user."""
-    described = [entry for entry in description.get("fields") or () if isinstance(entry, dict)]
-    names = {entry.get("name") for entry in described}
-    relations = {entry.get("relationshipName") for entry in described}
+def beyond(object_type: str, wanted: Collection[str]) -> tuple[str, ...]:
+    """Return those wanted names that are not read anyway and may be of a field, in any spelling."""
+    known = {name.casefold() for name in (*fields(object_type), *_ALWAYS)} | _OUR_WORDS
+    names = {name.strip().casefold() for name in wanted}
     return tuple(
         name
-        for name in wanted
-        if (name.partition(".")[0] in relations if "." in name else name in names)
+        for name in sorted(names - known)
+        if _FIELD.fullmatch(name) and not name.startswith("owner.")
     )
 
 
-def soql(object_type: str, wanted: Sequence[str], id18s: Collection[str]) -> str:
-    """Return the one query for these records. The ids are checked base-62, so quoting is safe.
-
-    200 ids make an address of about 6 KB; Salesforce takes 16 KB.
-    """
-    owner = ["Id", "OwnerId", "Owner.IsActive"]
-    if object_type not in _OWNED_BY_USERS:
-        owner.append("Owner.Type")
-    names = ",".join([*owner, *wanted])
-    listed = ",".join(f"'{id18}'" for id18 in id18s)
-    return f"SELECT {names} FROM {object_type} WHERE Id IN ({listed})"  # noqa: S608
+def select(object_type: str, names: Sequence[str]) -> str:
+    """Return the query for these fields and the owner, up to its condition."""
+    return f"SELECT {','.join([*_ALWAYS, *names])} FROM {object_type} WHERE "  # noqa: S608
 
 
 def created_soql(object_type: str, since: datetime, after: str | None) -> str:
@@ -102,38 +105,76 @@ def from_row(
     object_type: str,
     asked: str,
     *,
+    survivor_id: str | None = None,
     unassigned: Collection[str | None],
+    routed: Collection[str],
 ) -> CrmRecord:
-    """Read one row of the query. ``unassigned`` are users whose records count as unowned."""
-    attributes = _flat(row)
+    """Read one row of the query.
+
+    ``unassigned`` are users whose records count as unowned, ``routed`` the object types that are.
+    """
+    flat = _flat(row)
     owner_id = ids.full_id(str(row.get("OwnerId") or ""))
-    # A converted lead is read-only and its work goes on in a contact: leave it alone, whoever
-    # owns it. ``IsConverted`` among the attributes says so.
-    stays = row.get("IsConverted") is True or (
-        owner_id not in unassigned and _is_active_user(owner_id, row.get("Owner"))
-    )
+    # A converted lead is read-only; its work goes on elsewhere.
+    is_converted = row.get("IsConverted") is True
     return CrmRecord(
         id=asked,
         owner_id=owner_id,
-        owner_stays=stays,
-        email=_text(attributes.get(_EMAIL.get(object_type, ""))),
-        company=_text(attributes.get(_COMPANY.get(object_type, ""))),
-        attributes=attributes,
+        owner_stays=owner_stays(owner_id, row.get("Owner"), unassigned),
+        email=_text(flat.get(_EMAIL.get(object_type, ""))),
+        company=_text(flat.get(_COMPANY.get(object_type, ""))),
+        attributes={name: value for name, value in flat.items() if name not in _NO_ATTRIBUTES},
+        kind=_KINDS.get(object_type, LeadKind.LEAD),
+        slot=_slot(row) if object_type == "Event" else None,
+        survivor_id=survivor_id,
+        modified_at=moment(row.get("LastModifiedDate")),
+        closed="the lead was converted" if is_converted else None,
+        goes_on_in=_goes_on_in(row, routed) if is_converted else (),
     )
 
 
-def _is_active_user(owner_id: str | None, owner: object) -> bool:
-    if owner_id is None or not owner_id.startswith(ids.USER) or not isinstance(owner, dict):
+def owner_stays(owner_id: str | None, owner: object, unassigned: Collection[str | None]) -> bool:
+    """Whether a record's owner is a real, active person and none of the ``unassigned`` users.
+
+    ``owner`` is what the query says of ``Owner.IsActive``. A queue is told by its id alone.
+    """
+    if owner_id is None or not owner_id.startswith(ids.USER) or owner_id in unassigned:
         return False
-    return owner.get("IsActive") is True and owner.get("Type", "User") == "User"
+    return isinstance(owner, dict) and owner.get("IsActive") is True
+
+
+def moment(value: object) -> datetime | None:
+    """The moment that Salesforce writes as ``2026-11-30T09:15:07.000+0000``; None if it is none."""
+    try:
+        found = datetime.fromisoformat(value) if isinstance(value, str) else None
+        return found.astimezone(UTC) if found and found.tzinfo else None
+    except (ValueError, OverflowError):
+        return None
+
+
+def _slot(row: Mapping[str, Any]) -> Slot | None:
+    """When an event takes place. Nobody's hours hold a whole day, so such an event has no slot."""
+    start, end = moment(row.get("StartDateTime")), moment(row.get("EndDateTime"))
+    if row.get("IsAllDayEvent") is True or not start or not end or start >= end:
+        return None
+    return Slot(starts_at=start, ends_at=end)
+
+
+def _goes_on_in(row: Mapping[str, Any], routed: Collection[str]) -> tuple[tuple[str, str], ...]:
+    """What a lead became, in records that are routed."""
+    names = {name.casefold() for name in routed}
+    found = (
+        (object_type, ids.record_id(object_type, str(row.get(field) or "")))
+        for object_type, field in _CONVERTED.items()
+        if object_type.casefold() in names
+    )
+    return tuple((object_type, id18) for object_type, id18 in found if id18)
 
 
 def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields by name, ``Account.Name`` among them; ids of the record and owner left out."""
+    """The fields by name, ``Account.Name`` among them."""
     flat: dict[str, Any] = {}
     for name, value in row.items():
-        if name in ("attributes", "Id", "OwnerId", "Owner"):
-            continue
         if isinstance(value, dict):
             nested = {k: v for k, v in value.items() if k != "attributes"}
             flat.update({f"{name}.{k}": v for k, v in nested.items() if not isinstance(v, dict)})

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import timedelta
 
+from connector.ports import Credentials
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SalesforceSettings:
@@ -30,3 +32,10 @@ class SalesforceSettings:
     def kind(self) -> str:
         """The adapter that serves this connection."""
         return "salesforce"
+
+    @property
+    def credentials(self) -> Credentials:
+        """All that a log-in needs. Every process has the secret, so it serves as a key as well."""
+        secret = self.client_secret or self.private_key or ""
+        parts = (self.login_url, self.client_id, self.username or "", secret)
+        return Credentials(given="\n".join(parts), secret=secret, by_consent=False)

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
+from functools import partial
 from http.cookiejar import DefaultCookiePolicy
 from typing import Any
 
@@ -19,9 +20,10 @@ import requests
 from requests.adapters import HTTPAdapter
 from urllib3.exceptions import ConnectTimeoutError, NewConnectionError
 
-from adapters.salesforce import errors
+from adapters.salesforce import errors, limits
 from adapters.salesforce.auth import LogIn, Reply, Token
 from connector.errors import CrmAgain, CrmError, CrmNever, CrmUnreachable
+from connector.ports import Limit
 
 CONNECT_SECONDS = 5.0
 CALL_SECONDS = 20.0  # one call of ours in all: log-in, quick tries and every page
@@ -60,13 +62,16 @@ class OrgSession(requests.Session):
         log_in: LogIn,
         *,
         clock: Callable[[], datetime],
+        note_limits: Callable[[Sequence[Limit]], None],
         seconds: float = CALL_SECONDS,
     ) -> None:
         super().__init__()
         _share(self, connections)
+        self._connections = connections
         self._ends = time.monotonic() + seconds
         self._log_in = log_in
         self._clock = clock
+        self._note_limits = note_limits
         self._renewed = False
         self.token: Token = log_in.token(seconds=self.left())
         self.library_origin = ""  # what the library puts before every path
@@ -75,12 +80,23 @@ class OrgSession(requests.Session):
         """Seconds until the call must have ended."""
         return self._ends - time.monotonic()
 
+    def beside(self) -> OrgSession:
+        """Return a session for another thread of the same call: same deadline, same token."""
+        return OrgSession(
+            self._connections,
+            self._log_in,
+            clock=self._clock,
+            note_limits=self._note_limits,
+            seconds=self.left(),
+        )
+
     def request(  # type: ignore[override]
-        self, method: str, url: str, **kwargs: Any
+        self, method: str, url: str, *, record_id: str | None = None, **kwargs: Any
     ) -> requests.Response:
         """Send what the library asks for to the org, and raise our errors for every refusal.
 
         A session that has expired is renewed once, and the request repeated with all its headers.
+        ``record_id``: the address is that of this record, which a refusal may be about.
         """
         prefix = f"{self.library_origin}/"
         if not url.startswith(prefix):
@@ -91,15 +107,16 @@ class OrgSession(requests.Session):
         path = url.removeprefix(self.library_origin)
         response = self._send(method, path, **kwargs)
         if self._is_renewable(response):
-            self._renewed = True
             self.token = self._log_in.token(stale=self.token, seconds=self.left())
+            self._renewed = True
             response = self._send(method, path, **kwargs)
         if response.status_code < 300:
             self._log_in.worked(self.token)
             return response
         if response.status_code == 401:
             self._log_in.refused(self.token)
-        raise errors.call_error(
+        read = partial(errors.refused, record_id) if record_id else errors.call_error
+        raise read(
             response.status_code,
             response.headers,
             response.content,
@@ -111,13 +128,14 @@ class OrgSession(requests.Session):
         """Whether to try with a new token: once in a call.
 
         A refusal that speaks of no expired session is not likely to end with it. So that takes a
-        second call, after the pause that followed the first.
+        second call, after the pause that followed the first; and one that says it lasts, never.
         """
-        if self._renewed:
+        status, body = response.status_code, response.content
+        if self._renewed or status not in (400, 401):
             return False
-        if response.status_code == 401 and self._log_in.was_refused(self.token):
-            return True
-        return errors.session_expired(response.status_code, response.content)
+        if status == 401 and self._log_in.was_refused(self.token):
+            return not errors.session_lasts(body)
+        return errors.session_expired(status, body)
 
     def _send(self, method: str, path: str, **kwargs: Any) -> requests.Response:
         token = self.token
@@ -129,7 +147,9 @@ class OrgSession(requests.Session):
 
         # The library insists on https; the log-in said what the address really is.
         url = token.instance_url + path
-        return _exchange(self, method, url, seconds=self.left(), auth=bear, **kwargs)
+        response = _exchange(self, method, url, seconds=self.left(), auth=bear, **kwargs)
+        self._note_limits(limits.told(response.headers))
+        return response
 
 
 def _share(session: requests.Session, connections: HTTPAdapter) -> None:

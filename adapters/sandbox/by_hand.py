@@ -18,6 +18,7 @@ _LINK = (
     '{"from_type": "contacts", "from_id": "ID", "to_type": "companies", "to_id": "ID", '
     '"primary": true}'
 )
+_OUT_OF_OFFICE = '{"out_of_office": ["2026-12-24T00:00Z", "2027-01-02T00:00Z"]}'
 ENDS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -68,6 +69,15 @@ def serve(*, port: int, target: str, tell: Callable[[str], None]) -> None:
             f"curl {target}/webhooks/hubspot -H 'X-Leadrota-Key: {WEBHOOK_KEY}' "
             "-H 'Content-Type: application/json' -d '{\"hs_object_id\": \"ID\"}'"
         )
+        tell("# What a Salesforce flow or Apex sends of a lead by an HTTP callout:")
+        tell(
+            f"curl {target}/webhooks/salesforce -H 'X-Leadrota-Key: {WEBHOOK_KEY}' "
+            f"-H 'Content-Type: application/json' -d '{_callout(salesforce.org_id)}'"
+        )
+        tell("# Salesforce only: a lead is converted, a rep is out of office, leads of all kinds:")
+        tell(_call(salesforce, "POST", "records/ID/convert", "{}"))
+        tell(_call(salesforce, "PATCH", f"users/{users[0]}", _OUT_OF_OFFICE))
+        tell(_call(salesforce, "POST", "presets/everything", "{}"))
         tell("# HubSpot only: a company with an owner, a contact that belongs to it, a rep away:")
         company = f'{{"object_type": "companies", "properties": {given}}}'
         tell(_call(hubspot, "POST", "records", company))
@@ -93,6 +103,11 @@ def _environment(
         f"SALESFORCE_WEBHOOK_KEY={WEBHOOK_KEY}",
         f"SALESFORCE_ORG_ID={salesforce.org_id}",
     )
+
+
+def _callout(org_id: str) -> str:
+    records = '[{"Id": "ID"}]'
+    return f'{{"orgId": "{org_id}", "object": "Lead", "event": "created", "records": {records}}}'
 
 
 def _call(sandbox: Sandbox, method: str, path: str, body: str) -> str:

@@ -1,6 +1,6 @@
 """Steering a sandbox by hand over HTTP; these paths are neither recorded nor broken by faults.
 
-- ``GET /_sandbox/calls``: every call with its status, connection, body and fault; ``DELETE``
+- ``GET /_sandbox/calls``: every call with its headers, status, connection, body, fault; ``DELETE``
   forgets them.
 - ``GET /_sandbox/faults``: the scripted faults, how often each fired, and the preset names;
   ``POST`` scripts one (the fields of ``faults.Fault``, or ``{"preset": ...}``); ``DELETE``
@@ -54,8 +54,11 @@ def control_rules(sandbox: Sandbox) -> list[Rule]:
         if unknown := set(wanted) - sandbox.SWITCHES:
             known = ", ".join(sorted(sandbox.SWITCHES))
             return json_response({"message": f"no switch {sorted(unknown)}; {known}"}, 400)
-        for name, value in wanted.items():
-            setattr(sandbox, name, value)
+        try:
+            for name, value in wanted.items():
+                setattr(sandbox, name, value)
+        except ValueError as error:
+            return json_response({"message": str(error)}, 400)
         return show_switches(request)
 
     handlers: dict[tuple[str, str], Handler] = {
@@ -91,6 +94,7 @@ def _show(call: Call) -> dict[str, Any]:
         "method": call.method,
         "path": call.path,
         "query": call.query,
+        "headers": call.headers,
         "status": call.status,
         "connection": call.connection,
         "body": call.body.decode("utf-8", "replace"),

@@ -19,6 +19,7 @@ PREFIXES = {
     "User": "005",
     "Group": "00G",
     # The prefixes below are made up: nothing that calls the sandbox may depend on them.
+    "GroupMember": "0M0",
     "OutOfOffice": "0O0",
     "UserServicePresence": "0P0",
     "UserLogin": "0L0",

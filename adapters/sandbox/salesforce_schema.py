@@ -45,6 +45,7 @@ _FIELDS = {
         "ManagerId Title Department"
     ),
     "Group": "Name DeveloperName Type RelatedId Email",
+    "GroupMember": "GroupId UserOrGroupId",
     "OutOfOffice": "UserId StartDate EndDate IsEnabled Message",
     "UserServicePresence": (
         "Name UserId IsAway IsCurrentState ServicePresenceStatusId ConfiguredCapacity "
@@ -106,6 +107,8 @@ _TARGETS = {
     "Contact": "Contact",
     "Manager": "User",
     "User": "User",
+    "Group": "Group",
+    "UserOrGroup": "Name",
     "ConvertedAccount": "Account",
     "ConvertedContact": "Contact",
     "ConvertedOpportunity": "Opportunity",

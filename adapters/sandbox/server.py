@@ -40,7 +40,9 @@ class Sandbox:
     """
 
     RULES: ClassVar[frozenset[str]] = frozenset()
-    SWITCHES: ClassVar[frozenset[str]] = frozenset({"latency", "extra_fields"})
+    SWITCHES: ClassVar[frozenset[str]] = frozenset(
+        {"latency", "extra_fields", "is_chunked", "is_compressed"}
+    )
 
     def __init__(
         self,
@@ -58,6 +60,8 @@ class Sandbox:
         self.faults = Faults(presets)
         self.latency = 0.0  # seconds that every answer takes
         self.extra_fields = False  # every JSON object in every answer gets an unknown field
+        self.is_chunked = False  # answers do not tell their length
+        self.is_compressed = False  # answers are gzipped for callers who can read that
         self.lock = threading.RLock()
         self.open_sockets: set[socket.socket] = set()
         self._calls: list[Call] = []

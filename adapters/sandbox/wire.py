@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import socket
 from collections.abc import Callable
@@ -84,15 +85,23 @@ class KeptAlive(WSGIRequestHandler):
                 self.connection.shutdown(socket.SHUT_RDWR)
             return
         body = b"" if response.status_code in (204, 304) else response.get_data()
+        has_body = response.status_code not in (204, 304)
+        zips = sandbox.is_compressed and "gzip" in self.headers.get("Accept-Encoding", "")
         self.send_response(response.status_code)
         for name, value in response.headers:
             if name.lower() != "content-length":
                 self.send_header(name, value)
-        if response.status_code != 204:
+        if has_body and zips:
+            body = gzip.compress(body)
+            self.send_header("Content-Encoding", "gzip")
+        chunked = has_body and sandbox.is_chunked
+        if chunked:
+            self.send_header("Transfer-Encoding", "chunked")
+        elif response.status_code != 204:
             self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         if self.command != "HEAD":
-            self.wfile.write(body)
+            self.wfile.write(_chunks(body) if chunked else body)
 
     def date_time_string(self, timestamp: float | None = None) -> str:
         """The ``Date`` of an answer, by the sandbox's own clock."""
@@ -101,3 +110,9 @@ class KeptAlive(WSGIRequestHandler):
 
     def log(self, *args: Any) -> None:
         """Say nothing: the calls are in ``Sandbox.calls``."""
+
+
+def _chunks(body: bytes) -> bytes:
+    """A body in pieces of a thousand bytes, each with its length before it."""
+    pieces = [body[at : at + 1000] for at in range(0, len(body), 1000)]
+    return b"".join(b"%x\r\n%b\r\n" % (len(piece), piece) for piece in [*pieces, b""])

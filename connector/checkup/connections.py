@@ -20,7 +20,7 @@ from connector.errors import (
     LeadRotaError,
 )
 from connector.model import User
-from connector.ports import Crm, CrmRecord
+from connector.ports import Concern, Crm, CrmRecord
 from connector.store import figures, inbox, users
 from connector.store.database import Database, Session
 from connector.store.figures import Rest
@@ -42,8 +42,6 @@ class Subject:
     open: Callable[[], Crm]
     account: str | None = None  # as set; None when that is left to the CRM
     proof: str | None  # what proves that a webhook is the CRM's; None: nothing does
-    # A sentence's rest where the CRM gives each record some owner and none counts as unowned.
-    keeps_all: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,14 +87,6 @@ def _of_settings(subject: Subject) -> Iterator[Finding]:
             about=subject.name,
             text="No key is set that webhooks must carry: anybody who knows the address may send.",
             what_to_do="Set the webhook key of this connection, here and in the CRM.",
-        )
-    if subject.keeps_all:
-        yield Finding(
-            level=Level.LOSES_LEADS,
-            about=subject.name,
-            text="Every lead has some owner there and none counts as unowned, so leads that a "
-            "person or a default owner has are all kept where they are.",
-            what_to_do=subject.keeps_all,
         )
 
 
@@ -176,10 +166,13 @@ def _asked(subject: Subject, crm: Crm, here: _Here, clock: Clock) -> tuple[list[
             list(people.compare(subject.name, crm, here.owners)) if crm.capabilities.people else []
         )
 
+    def concerns() -> list[Finding]:
+        return [_of_concern(subject.name, one) for one in crm.concerns()]
+
     calls: list[tuple[str, Callable[[], list[Finding]]]] = [("its account", account)]
     calls += [(f"records of the type {one}", partial(records, one)) for one in subject.objects]
     calls += [(f"what {one} are linked to", partial(links, one)) for one in subject.objects]
-    calls.append(("its users", directory))
+    calls += [("its users", directory), ("its settings and permissions", concerns)]
     for what, call in calls:
         if clock() - began > PATIENCE:
             found.append(_slow(subject.name, what))
@@ -209,6 +202,15 @@ def _of_account(subject: Subject, account_id: str | None) -> Iterator[Finding]:
         )
     elif account_id:
         yield ok(subject.name, f"It is the account {account_id}.")
+
+
+def _of_concern(connection: str, concern: Concern) -> Finding:
+    return Finding(
+        level=Level.LOSES_LEADS if concern.loses_leads else Level.WARNING,
+        about=connection,
+        text=concern.text,
+        what_to_do=concern.what_to_do,
+    )
 
 
 def _refused(connection: str, what: str, error: CrmError) -> Finding:

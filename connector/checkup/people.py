@@ -11,7 +11,9 @@ from connector.ports import Crm, CrmUser
 
 def compare(connection: str, crm: Crm, owners: Mapping[str, User]) -> Iterator[Finding]:
     """What the CRM's directory says of our users, given by their owner ids there."""
-    people = crm.people(None)
+    people, problem = crm.people(None), crm.availability_problem
+    if others := owners.keys() - people.keys():
+        people = {**people, **crm.people(others)}  # a CRM of very many tells of some only if asked
     active = {owner_id: one for owner_id, one in people.items() if one.active}
     strangers = [one for owner_id, one in active.items() if owner_id not in owners]
     unlisted = [user.name for owner_id, user in owners.items() if owner_id not in active]
@@ -54,20 +56,22 @@ def compare(connection: str, crm: Crm, owners: Mapping[str, User]) -> Iterator[F
             f"{names}.",
             what_to_do="Give a user the owner id of whoever shall get leads.",
         )
-    yield from _of_availability(connection, crm, active)
+    yield from _of_availability(connection, problem, active)
 
 
 def _are(several: Sequence[object]) -> str:
     return "is" if len(several) == 1 else "are"
 
 
-def _of_availability(connection: str, crm: Crm, active: Mapping[str, CrmUser]) -> Iterator[Finding]:
+def _of_availability(
+    connection: str, problem: str | None, active: Mapping[str, CrmUser]
+) -> Iterator[Finding]:
     told = sum(one.availability is not None for one in active.values())
-    if crm.availability_problem:
+    if problem:
         yield Finding(
             level=Level.WARNING,
             about=connection,
-            text=f"Who is away is not fully told. {crm.availability_problem}",
+            text=f"Who is away is not fully told. {problem}",
             what_to_do="Give the app the permission (HubSpot: crm.objects.users.read), correct the "
             "entries there, or switch availability off in the settings.",
         )

@@ -138,17 +138,12 @@ def _subject(connection: Connection, settings: Settings, store: Database) -> Sub
 
     is_hubspot = connection.kind == "hubspot"
     proof = "The app's client secret" if is_hubspot else connection.webhook_key and "A key"
-    names_owners = is_hubspot or bool(getattr(connection, "unassigned_owners", None))
     return Subject(
         name=connection.name,
         objects=connection.objects,
         open=partial(wiring.visitor, connection, store, settings, start.now),
         proof=proof,
         account=getattr(connection, "portal_id", None),
-        keeps_all=None
-        if names_owners
-        else "Set SALESFORCE_UNASSIGNED_OWNERS (unassigned_owners in a table) to the id of the "
-        "default lead owner. Queues and inactive users count as unowned by themselves.",
     )
 
 

@@ -4,6 +4,7 @@ Times are aware UTC datetimes. Ids of ours are plain ``id``; ids of a CRM are te
 pass 32 bits and Salesforce's differ only by case.
 """
 
+from connector.model.keys import company_key, domain_key, email_key
 from connector.model.leads import (
     Assignment,
     Candidate,
@@ -102,4 +103,7 @@ __all__ = [
     "User",
     "WorkingHours",
     "WriteBack",
+    "company_key",
+    "domain_key",
+    "email_key",
 ]

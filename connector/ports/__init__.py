@@ -11,6 +11,8 @@ processes share of the connection.
 
 from connector.ports.inbound import Answer, Choice, Delivery, Question, Received, Receiver, Verdict
 from connector.ports.outbound import (
+    GONE,
+    OVERRIDDEN,
     Capabilities,
     Changes,
     Concern,
@@ -22,14 +24,17 @@ from connector.ports.outbound import (
     OwnerWrite,
     Result,
 )
-from connector.ports.shared import Grant, Limit, Shared
+from connector.ports.shared import Credentials, Grant, Limit, Shared
 
 __all__ = [
+    "GONE",
+    "OVERRIDDEN",
     "Answer",
     "Capabilities",
     "Changes",
     "Choice",
     "Concern",
+    "Credentials",
     "Crm",
     "CrmRecord",
     "CrmUser",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Protocol
 
@@ -38,7 +38,13 @@ class OwnerWrite:
     record_id: str
     owner_id: str
     seen_at: datetime | None = None  # ``modified_at`` of the record as it was read before
-    tries: int = 1  # this one included
+    was_overridden: bool = False  # the last try was undone at once by automation of the CRM
+
+
+# What an outcome's ``code`` says, in every CRM, of a record that is no more ...
+GONE = "record_gone"
+# ... and of one that automation of the CRM gave to somebody else right after the write.
+OVERRIDDEN = "overridden"
 
 
 class Result(StrEnum):
@@ -83,11 +89,16 @@ class Mark:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changes:
-    """A page of what was created or changed, in the order of (moment, id)."""
+    """A page of what was created or changed, in the order of (moment, id).
+
+    ``settled`` has the keys of those events that mean nothing unless the record was decided on
+    before, with the machine word for why: ``owned_already``, ``record_closed``.
+    """
 
     events: Sequence[LeadEvent]
     mark: Mark  # where the next page begins
     is_all: bool  # there is no further page now
+    settled: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,6 +118,7 @@ class Capabilities:
     write_batch: int  # most records in one write call
     related: bool = False  # can tell whom the person or company of a record belongs to
     people: bool = False  # can tell of its users: who is active, and when they can take leads
+    people_every: timedelta = timedelta(minutes=2)  # how often they are read
     changes: bool = False  # can be asked what was created or changed lately
 
 
@@ -158,11 +170,12 @@ class Crm(Protocol):
         """Let a workflow that waits go on. Raises ``CrmNever`` when it waits no longer."""
 
     def write_owners(self, object_type: str, writes: Sequence[OwnerWrite]) -> list[Outcome]:
-        """Set the owners of up to ``write_batch`` records in one call, in the order given.
+        """Set the owners of up to ``write_batch`` records, in one call where the CRM can.
 
-        One outcome for each write. Never retried inside: after ``CrmAgain`` the outcome is unknown
-        and must be read. Writes the owner field only. Never sends an owner that the CRM lists as
-        inactive: that write comes out as ``INACTIVE_OWNER``, ``is_listed``, without a call.
+        One outcome for each write, in their order. Never retried inside: after ``CrmAgain`` the
+        outcome is unknown and must be read. Writes the owner field only. Never sends an owner that
+        the CRM lists as inactive: that write comes out as ``INACTIVE_OWNER``, ``is_listed``,
+        without a call.
         """
 
     def unowned(

@@ -20,9 +20,24 @@ class Limit:
 class Grant:
     """Tokens as a CRM's token endpoint hands them out."""
 
-    access_token: str = field(repr=False)
-    refresh_token: str = field(repr=False)  # the old one, where the CRM gave no new one
+    access_token: str = field(repr=False)  # any text, with what the adapter needs beside it
+    # The old one, where the CRM gave no new one; None, where it gives none at all.
+    refresh_token: str | None = field(default=None, repr=False)
     seconds: float | None  # for which the access token is good; None: until a call is refused
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Credentials:
+    """What the settings of a connection give it to log in with."""
+
+    # In place of stored tokens while there are none: a refresh token, or all that a log-in needs.
+    # Another one than last time wins once.
+    given: str | None = field(default=None, repr=False)
+    app: str = field(default="", repr=False)  # what identifies the app beside that
+    # What all processes know and nobody else: encrypts the stored tokens where no key is set.
+    secret: str | None = field(default=None, repr=False)
+    # Tokens began with a person's consent: what is lost or refused only a person can bring back.
+    by_consent: bool = True
 
 
 class Shared(Protocol):
@@ -46,12 +61,24 @@ class Shared(Protocol):
         renew: Callable[[str | None], Grant],
         *,
         rejected: str | None = None,
-        worked: bool = False,
+        seconds: float = 10.0,
     ) -> str:
         """The access token; renewed by one process alone, some minutes before it ends.
 
         ``renew`` asks the CRM, given the stored refresh token or None when there is none yet.
-        ``rejected``: the CRM refused this one, so a newer is needed; ``worked``: after it had let
-        calls through, so that the log-in for it was not in vain. Raises what ``renew`` raises, and
-        ``CrmAgain`` when another process takes too long to fetch it.
+        ``rejected``: the CRM refused this one, so a newer is needed. Raises what ``renew`` raises;
+        ``CrmUnreachable`` where another log-in would be one too many; ``CrmAgain`` when another
+        process takes longer than ``seconds`` to fetch one, ten at most.
+        """
+
+    def worked(self, access_token: str) -> None:
+        """A call got through with this token: what was in vain before it counts no more.
+
+        Never fails, and writes only where there is something to forget.
+        """
+
+    def refused(self, access_token: str) -> None:
+        """The CRM refused this token and no newer one is asked for. Never fails.
+
+        It is still handed out, until a look by a person or another process brings a newer one.
         """

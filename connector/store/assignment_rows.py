@@ -12,7 +12,6 @@ from uuid import UUID
 
 from sqlalchemy import Select, select
 
-from connector.engine.people import company_key, domain_key, email_key
 from connector.model import (
     Assignment,
     Board,
@@ -28,6 +27,7 @@ from connector.model import (
     Turn,
     WriteBack,
 )
+from connector.model.keys import company_key, domain_key, email_key
 from connector.store import images
 from connector.store.database import Session
 from connector.store.facts import facts_of

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from types import MappingProxyType
 from typing import Any, cast
 
 from sqlalchemy import (
@@ -16,13 +17,14 @@ from sqlalchemy import (
     Row,
     ScalarSelect,
     exists,
+    false,
     func,
     or_,
     select,
     update,
 )
 
-from connector.store import callbacks, inbox, outbox, tables
+from connector.store import callbacks, inbox, marks, outbox, tables
 from connector.store.callbacks import Callback
 from connector.store.database import Session, insert_on
 from connector.store.inbox import InboxItem
@@ -35,7 +37,7 @@ CALLBACKS = 20  # at most in one claim: each is a call of its own
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
     """A lane taken for one batch: exactly one of the lists is filled, or none and ``directory``
-    says that the CRM's users are to be read.
+    says that the CRM's users are to be read, or ``poll`` which object type's changes.
     """
 
     connection: str
@@ -45,6 +47,7 @@ class Claim:
     probes: int  # probes in a row that failed before this claim
     callbacks: list[Callback] = field(default_factory=list)
     directory: bool = False
+    poll: str = ""
 
 
 def ensure(session: Session, names: Iterable[str]) -> None:
@@ -61,12 +64,14 @@ def claim(
     lease_seconds: float,
     limits: Mapping[str, tuple[int, int]],
     directories: Collection[str] = (),
+    polls: marks.Polls = MappingProxyType({}),
     fill_seconds: float = 0.5,
 ) -> Claim | None:
     """Take the lane with due work that was served longest ago; None when there is none.
 
     ``limits`` holds (read batch, write batch) of each connection that may be taken, and
     ``directories`` those whose CRM can be asked for its users: where that is due it comes first.
+    ``polls`` holds the object types whose changes are asked for: those take every other turn.
     Owner writes come next once they fill a batch, have waited ``fill_seconds``, or no event is due.
     """
     directory_is_due = _directory_is_due(directories, now)
@@ -81,6 +86,7 @@ def claim(
                 exists().where(outbox.is_due(lanes.c.connection, now)),
                 directory_is_due,
                 exists().where(callbacks.is_due(lanes.c.connection, now)),
+                exists().where(marks.is_due(lanes.c.connection, polls, now)) if polls else false(),
             ),
         )
         .order_by(lanes.c.served_at.asc().nulls_first(), lanes.c.connection)
@@ -89,8 +95,19 @@ def claim(
     ).one_or_none()
     if lane is None:
         return None
-    events, writes, told = _work(session, lane, now, limits[lane.connection], fill_seconds)
-    if not (lane.directory or events or writes or told):
+    poll = ""
+    if polls and not lane.directory:
+        poll = marks.due(session, lane.connection, polls, now)
+    # What changed takes every other turn, so that neither keeps the rest waiting for long.
+    is_its_turn = lane.directory or (poll and lane.fence % 2 == 1)
+    events, writes, told = (
+        ([], [], [])
+        if is_its_turn
+        else _work(session, lane, now, limits[lane.connection], fill_seconds)
+    )
+    if events or writes or told:
+        poll = ""
+    elif not (lane.directory or poll):
         return None
     lease_until = now + timedelta(seconds=lease_seconds)
     session.execute(
@@ -112,7 +129,13 @@ def claim(
         probes=lane.probes,
         directory=lane.directory,
         callbacks=told,
+        poll=poll,
     )
+
+
+def hold(session: Session, claim: Claim) -> bool:
+    """Is the claim still ours? The first statement where part of its work is recorded."""
+    return _change(session, claim, fence=claim.fence)
 
 
 def release(session: Session, claim: Claim, *, now: datetime) -> bool:
@@ -187,9 +210,7 @@ def _directory_is_due(directories: Collection[str], now: datetime) -> ColumnElem
 def _work(
     session: Session, lane: Row[Any], now: datetime, limits: tuple[int, int], fill_seconds: float
 ) -> tuple[list[InboxItem], list[OutboxItem], list[Callback]]:
-    """What is claimed of a lane, besides its directory: one of the three lists is filled."""
-    if lane.directory:
-        return [], [], []
+    """The events, writes or callbacks that are claimed of a lane: one list is filled at most."""
     # Each fourth time before all else, so that no crowd of leads keeps workflows waiting.
     comes_first = lane.fence % 4 == 0
     if comes_first and (told := callbacks.due(session, lane.connection, now, CALLBACKS)):
@@ -218,16 +239,21 @@ def _batch(
 
 
 def _end(session: Session, claim: Claim, **values: Any) -> bool:
-    ended = session.execute(
+    return _change(session, claim, lease_until=None, leased_by=None, **values)
+
+
+def _change(session: Session, claim: Claim, **values: Any) -> bool:
+    """Change the lane if the claim still holds it."""
+    changed = session.execute(
         update(lanes)
         .where(
             lanes.c.connection == claim.connection,
             lanes.c.fence == claim.fence,
             lanes.c.lease_until.is_not(None),
         )
-        .values(lease_until=None, leased_by=None, **values)
+        .values(**values)
     )
-    return cast("CursorResult[Any]", ended).rowcount == 1
+    return cast("CursorResult[Any]", changed).rowcount == 1
 
 
 def _first_due(queue: Any) -> ScalarSelect[Any]:

@@ -29,7 +29,7 @@ class Found:
 
 
 def by_email(session: Session, keys: Iterable[str]) -> dict[str, Found]:
-    """Find who has each person, by the ``email_key`` of ``connector.engine.people``."""
+    """Find who has each person, by the ``email_key`` of ``connector.model.keys``."""
     return _who_has(session, assignments.c.email_key, keys)
 
 

@@ -1,13 +1,15 @@
-"""OAuth tokens of the connections, encrypted, and who fetches new ones just now."""
+"""Tokens of the connections, encrypted, how they were got, and who fetches new ones just now."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import json
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any, cast
 
-from sqlalchemy import CursorResult, select, update
+from sqlalchemy import CursorResult, Row, select, update
 
+from connector.log_ins import Failure, LogIns
 from connector.store.database import Session, insert_on
 from connector.store.tables import crm_tokens
 
@@ -17,29 +19,27 @@ class Stored:
     """What is stored of one connection. Both tokens are encrypted."""
 
     access_token: str | None = field(repr=False)
-    expires_at: datetime | None  # of the access token
+    expires_at: datetime | None  # of the access token; None: the CRM does not say
     refresh_token: str | None = field(repr=False)
-    given_hash: str | None  # of the refresh token that stood in the settings then
-    lease_until: datetime | None  # until then one process alone fetches new ones
+    given_hash: str | None  # of what the settings gave then
+    log_ins: LogIns
+    lease_until: datetime | None = None  # until then one process alone fetches new ones
 
 
 def lock(session: Session, connection: str) -> Stored:
     """What is stored, for nobody else to change until the transaction ends."""
     fresh = insert_on(session, crm_tokens).values(connection=connection)
     session.execute(fresh.on_conflict_do_nothing())
-    columns = crm_tokens.c
-    row = session.execute(
-        select(
-            columns.access_token,
-            columns.expires_at,
-            columns.refresh_token,
-            columns.given_hash,
-            columns.lease_until,
-        )
-        .where(columns.connection == connection)
-        .with_for_update()
-    ).one()
-    return Stored(**row._mapping)
+    query = select(crm_tokens).where(crm_tokens.c.connection == connection).with_for_update()
+    row = session.execute(query).one()
+    return Stored(
+        access_token=row.access_token,
+        expires_at=row.expires_at,
+        refresh_token=row.refresh_token,
+        given_hash=row.given_hash,
+        log_ins=_log_ins(row),
+        lease_until=row.lease_until,
+    )
 
 
 def lease(session: Session, connection: str, *, holder: str, until: datetime) -> None:
@@ -61,6 +61,14 @@ def release(session: Session, connection: str, *, holder: str) -> None:
     )
 
 
+def note(session: Session, connection: str, log_ins: LogIns, *, holder: str | None = None) -> None:
+    """Remember how the log-ins go; with a holder only while it has the lease."""
+    row = update(crm_tokens).where(crm_tokens.c.connection == connection)
+    if holder is not None:
+        row = row.where(crm_tokens.c.leased_by == holder)
+    session.execute(row.values(_columns(log_ins)))
+
+
 def keep(session: Session, connection: str, tokens: Stored, *, holder: str | None) -> bool:
     """Store new tokens and end the lease; False when it is not ``holder``'s any more.
 
@@ -77,6 +85,28 @@ def keep(session: Session, connection: str, tokens: Stored, *, holder: str | Non
             given_hash=tokens.given_hash,
             lease_until=None,
             leased_by=None,
+            **_columns(tokens.log_ins),
         )
     )
     return cast("CursorResult[Any]", kept).rowcount == 1
+
+
+def _log_ins(row: Row[Any]) -> LogIns:
+    return LogIns(
+        count=row.log_ins,
+        last_at=row.logged_in_at,
+        made_with=row.made_with_hash,
+        refused=row.refused_hash,
+        failure=Failure(**json.loads(row.log_in_error)) if row.log_in_error else None,
+    )
+
+
+def _columns(log_ins: LogIns) -> dict[str, Any]:
+    failure = log_ins.failure
+    return {
+        "log_ins": log_ins.count,
+        "logged_in_at": log_ins.last_at,
+        "made_with_hash": log_ins.made_with,
+        "refused_hash": log_ins.refused,
+        "log_in_error": json.dumps(asdict(failure)) if failure else None,
+    }

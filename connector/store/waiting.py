@@ -7,8 +7,8 @@ from typing import Any
 
 from sqlalchemy import Column, ColumnElement, Select, func, literal, or_, select, update
 
-from connector.engine.people import company_key, domain_key, email_key
 from connector.model import Assignment, Lead, Slot, Status
+from connector.model.keys import company_key, domain_key, email_key
 from connector.store.assignment_rows import read, select_rows
 from connector.store.columns import Words
 from connector.store.database import Session, chunks

@@ -28,7 +28,8 @@ from config import Settings, load
 from connector import create_app
 from connector.store.database import Database
 from connector.store.tables import inbox, lanes
-from connector.worker import Drained, drain
+from connector.worker import drain
+from connector.workshop import Drained
 from tests import hubspot_requests
 from tests.builders import NOON
 
@@ -294,7 +295,7 @@ def salesforce_leads(ids: Iterable[str]) -> list[str]:
 
 def reads(crm: Sandbox) -> list[Call]:
     """Calls that read the leads themselves, whichever CRM; not what they are linked to."""
-    queries = [call for call in crm.calls_to("/query") if "FROM+Lead" in spaced(call)]
+    queries = [call for call in crm.calls_to("/query") if "FROM+Lead+WHERE+Id+IN" in spaced(call)]
     return crm.calls_to("/contacts/batch/read") + queries
 
 

@@ -12,6 +12,7 @@ from adapters.hubspot import oauth
 from config import load
 from connector import wiring
 from connector.grants import Tokens
+from connector.ports import Credentials
 from connector.store import schema
 from connector.store.database import connect
 from tests.cli.test_commands import leadrota
@@ -79,6 +80,7 @@ def test_a_code_becomes_tokens_that_all_processes_use(tmp_path, settings, databa
         "hubspot",
         clock=wiring.utc_now,
         encryption_key=KEY,
+        credentials=Credentials(),
     )
 
     def nobody(_refresh_token: str | None):

@@ -26,7 +26,8 @@ from connector.store import assignments, inbox, journal, lanes, pools, territori
 from connector.store.database import Database, Session
 from connector.store.pools import MemberChange, NewMember, NewPool, PoolChange
 from connector.store.tables import pool_state
-from connector.worker import Drained, Workshop, work_off
+from connector.worker import work_off
+from connector.workshop import Drained, Workshop
 from tests.builders import NOON, user
 from tests.flow.crm import MemoryCrm
 

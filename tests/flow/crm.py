@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from connector.errors import CrmAgain, CrmError, CrmForbidden
-from connector.model import Availability, Presence, Related
+from connector.model import Availability, EventKind, LeadEvent, Presence, Related
 from connector.ports import (
     Capabilities,
     Changes,
@@ -29,8 +29,11 @@ class Row:
     attributes: Mapping[str, str] = field(default_factory=dict)
     survivor_id: str | None = None
     merged_ids: tuple[str, ...] = ()
+    changed_at: datetime | None = None  # None: polling does not show it
+    is_new: bool = False
     closed: str | None = None
     goes_on_in: tuple[tuple[str, str], ...] = ()
+    modified_at: datetime | None = None
 
 
 class MemoryCrm:
@@ -63,6 +66,11 @@ class MemoryCrm:
         self.tell_errors: list[CrmError | None] = []
         self.closed: set[str] = set()  # object types without permission
         self.availability_problem: str | None = None
+        self.poll_page = 2
+        self.polls: list[tuple[str, Mark]] = []
+        self.change_errors: list[CrmError | None] = []
+        self.before_changes: Callable[[], None] = lambda: None
+        self.worries: list[Concern] = []
 
     def create(self, *ids: str, owner: str | None = None, **attributes: str) -> None:
         for record_id in ids:
@@ -136,11 +144,37 @@ class MemoryCrm:
         later = sorted(one for one, row in self.rows.items() if not row.owner_id)
         return [one for one in later if after is None or one > after][:2]
 
+    def stamp(self, *ids: str, at: datetime, is_new: bool = False) -> None:
+        """Let these records have changed at that moment, as polling shows them."""
+        self.capabilities = replace(self.capabilities, changes=True)
+        for record_id in ids:
+            self.rows[record_id].changed_at = at
+            self.rows[record_id].is_new = is_new
+
     def changes(self, object_type: str, mark: Mark) -> Changes:
-        return Changes(events=(), mark=mark, is_all=True)
+        self.polls.append((object_type, mark))
+        self.before_changes()
+        self._check_permission(object_type)
+        self._fail(self.change_errors, [])
+        stamped = sorted(
+            (row.changed_at, record_id) for record_id, row in self.rows.items() if row.changed_at
+        )
+        later = [one for one in stamped if one > (mark.at, mark.record_id)]
+        page = later[: self.poll_page]
+        events = [self._change(object_type, at, record_id) for at, record_id in page]
+        return Changes(
+            events=events,
+            mark=Mark(at=page[-1][0], record_id=page[-1][1]) if page else mark,
+            is_all=len(page) < self.poll_page,
+            settled={
+                one.key: "owned_already"
+                for one in events
+                if one.kind is EventKind.CHANGED and self._seen(one.record_id).owner_stays
+            },
+        )
 
     def concerns(self) -> Sequence[Concern]:
-        return ()
+        return self.worries
 
     def close(self) -> None:
         pass
@@ -160,6 +194,16 @@ class MemoryCrm:
         person = self.users[owner_id]
         return replace(person, active=person.active and owner_id not in self.inactive)
 
+    def _change(self, object_type: str, at: datetime, record_id: str) -> LeadEvent:
+        row = self.rows[record_id]
+        return LeadEvent(
+            key=f"poll:{object_type}:{record_id}:{at.isoformat()}",
+            kind=EventKind.CREATED if row.is_new else EventKind.CHANGED,
+            object_type=object_type,
+            record_id=record_id,
+            owner_id=row.owner_id,
+        )
+
     def _seen(self, record_id: str) -> CrmRecord:
         row = self.rows[record_id]
         return CrmRecord(
@@ -172,6 +216,7 @@ class MemoryCrm:
             merged_ids=row.merged_ids,
             closed=row.closed,
             goes_on_in=row.goes_on_in,
+            modified_at=row.modified_at,
         )
 
     def _write(self, write: OwnerWrite) -> Outcome:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from datetime import timedelta
-from functools import partial
 
 import pytest
 import requests
@@ -356,12 +355,19 @@ def test_settings_that_open_nothing_are_told(team) -> None:
 
 
 def test_an_org_in_which_all_is_well(salesforce, org) -> None:
+    org.create("Lead", {"OwnerId": org.add_queue("New leads")})
+
     found = salesforce()
 
     (level, text), _ = bad(found)
     assert level is Level.WARNING
     assert text.startswith("No key is set")
-    assert texts(found, Level.OK) == ["The token is valid; records can be read: Lead."]
+    assert texts(found, Level.OK) == [
+        "The token is valid; records can be read: Lead.",
+        "1 user of ours can own records there.",
+        "It tells of 1 of 1 owner who is away.",
+        "99,999 of 100,000 calls are left (daily).",
+    ]
     assert texts(found, Level.NOTE) == ["No event has come yet."]
 
 
@@ -384,18 +390,3 @@ def test_records_that_are_there_are_read_too(salesforce, org) -> None:
     salesforce()
 
     assert sum("query" in call.path for call in org.calls) == 2
-
-
-def test_a_crm_whose_every_record_has_an_owner(team) -> None:
-    open_nothing = partial(wiring.visitor, None, None, None, None)
-    subject = Subject(
-        name="x", objects=(), open=open_nothing, proof=None, keeps_all="Name the default owner."
-    )
-    rest(team, probes=0)
-    with team.database.write() as session:
-        session.execute(update(lanes).values(connection="x"))
-
-    found = connections.examine(team.database, subject, clock=lambda: team.now)
-
-    (finding,) = [one for one in found if one.level is Level.LOSES_LEADS]
-    assert finding.what_to_do == "Name the default owner."

@@ -335,3 +335,80 @@ def test_a_record_that_went_away_gives_the_turn_back(team) -> None:
         ("A", Reason.ROTATION),
         ("A", Reason.OWED),
     ]
+
+
+def test_a_write_says_when_the_record_it_is_for_was_last_changed(team) -> None:
+    team.pool("A")
+    team.crm.create("1", "2")
+    team.crm.rows["1"].modified_at = NOON
+    team.tell("1", "2")
+    team.work()
+    (batch,) = team.crm.writes
+    assert {write.record_id: write.seen_at for write in batch} == {"1": NOON, "2": None}
+
+
+def outcome(result: Result, code: str) -> Outcome:
+    return Outcome(record_id="1", result=result, code=code, message="in the CRM's words")
+
+
+def test_a_record_that_was_changed_meanwhile_is_read_anew_and_an_owner_kept(team) -> None:
+    pool = one_lead(team)
+    team.crm.refuse["1"] = outcome(Result.AGAIN, "changed_meanwhile")
+    team.work()
+    team.crm.rows["1"].owner_id = "h-B"
+    team.later(seconds=2)
+    team.work()
+    assert team.history(pool)[0].write_back is WriteBack.KEPT
+    assert len(team.crm.writes) == 1
+    team.crm.refuse = {}
+    team.crm.create("2")
+    team.tell("2")
+    team.work()
+    assert team.history(pool)[-1].reason is Reason.OWED
+
+
+def test_a_record_that_was_changed_meanwhile_is_written_with_what_was_read_then(team) -> None:
+    pool = one_lead(team)
+    team.crm.refuse["1"] = outcome(Result.AGAIN, "changed_meanwhile")
+    team.work()
+    team.crm.refuse = {}
+    team.crm.rows["1"].modified_at = team.later(seconds=2)
+    team.work()
+    assert [batch[0].seen_at for batch in team.crm.writes] == [None, team.now]
+    assert [row.write_back for row in team.history(pool)] == [WriteBack.DONE]
+
+
+def test_only_a_write_that_automation_undid_before_says_so(team) -> None:
+    one_lead(team)
+    for code in ("UNABLE_TO_LOCK_ROW", "overridden", "UNABLE_TO_LOCK_ROW"):
+        team.crm.refuse["1"] = outcome(Result.AGAIN, code)
+        team.work()
+        team.later(minutes=1)
+    team.work()
+    assert [batch[0].was_overridden for batch in team.crm.writes] == [False, False, True, False]
+
+
+def test_a_record_that_the_write_finds_gone_gives_the_turn_back(team) -> None:
+    pool = one_lead(team)
+    team.crm.refuse["1"] = outcome(Result.NEVER, "record_gone")
+    team.work()
+    team.crm.create("2")
+    team.tell("2")
+    team.work()
+    assert [(row.user_id, row.reason) for row in team.history(pool)] == [
+        ("A", Reason.ROTATION),
+        ("A", Reason.OWED),
+    ]
+
+
+def test_a_user_whom_only_one_record_refuses_stays_in_the_rotation(team) -> None:
+    """Automation of the CRM can fail for a user who is active; the list of users knows better."""
+    team.pool("AB")
+    team.crm.create("1", "2", "3")
+    team.crm.refuse["1"] = refusing("1")
+    team.tell("1")
+    team.work()
+    team.crm.refuse = {}
+    team.tell("2", "3")
+    team.work()
+    assert sorted(team.crm.owners()[one] for one in "23") == ["h-A", "h-B"]

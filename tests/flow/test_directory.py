@@ -150,7 +150,7 @@ def test_the_directory_is_read_before_the_first_lead_is_decided(team) -> None:
     assert team.given(pool) == "B"
 
 
-def test_it_is_read_every_five_minutes_and_counts_as_work_once(team) -> None:
+def test_it_is_read_as_often_as_suits_the_crm_and_counts_as_work_once(team) -> None:
     team.pool("A")
     team.crm.hire("h-A")
     assert team.work().directories == 1

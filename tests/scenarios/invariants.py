@@ -8,7 +8,7 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from connector.audit import audit
-from connector.worker import Drained
+from connector.workshop import Drained
 from tests.scenarios.stage import Row, Stage
 
 LOOKED_AT = 12  # whole decisions in one check; the newest

@@ -5,7 +5,7 @@ from __future__ import annotations
 _IDS = """
 S01 S02 S03 S05 S06 S08 S09 S10 S11 S13 S15 S16 S17 S20 S21 S23 S26 S27 S28 S29 S30 S32 S34 S35 S36
 S38 S41 S42 S44 S45 S47 S49 S50 S52 S54 S55 S56 S57 S59 S63 S65 S66 S67 S70 S72 S75 S77 S79 S80 S81
-S82 S85 S87 S89 S91 S94 S96 S97 S99 S100 S101 S104 S111 S113 S114 S116 S119 S120 S122 S123
+S82 S85 S87 S89 S91 S94 S96 S97 S99 S100 S101 S104 S111 S113 S114 S116 S117 S119 S120 S122 S123
 S124 S131 S133 S134
 """
 REQUIRED = frozenset(_IDS.split())
@@ -31,10 +31,6 @@ LEFT_OUT = {
     ("S55", "busy, offline and other words"): "The words are available and away; others are 422.",
     ("S56", "an alert to the administrator"): "A held lead is in sight; nothing is sent.",
     ("S77", "drain_rate"): "Quotas pace what goes out of the queue.",
-    ("S79", "contacts and accounts of Salesforce"): (
-        "Salesforce is not asked: the person and the company are looked for among our own leads of "
-        "all connections. HubSpot is; that runs."
-    ),
     ("S81", "propagate=account"): "Only the owner of the lead's own record is written.",
     ("S85", "preferred_mode=hard"): (
         "A preferred user who cannot take the lead leaves it to the rotation."

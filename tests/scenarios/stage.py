@@ -22,7 +22,8 @@ from config import load
 from connector import create_app
 from connector.store.database import Database
 from connector.store.tables import metadata
-from connector.worker import Drained, drain
+from connector.worker import drain
+from connector.workshop import Drained
 
 TOKEN = "a-token-of-more-than-thirty-two-characters"
 START = datetime(2026, 10, 15, 12, 0, tzinfo=UTC)  # a Thursday

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, replace
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import Any
 from uuid import uuid4
 
@@ -154,6 +155,7 @@ def claim(
     lease_seconds: float = 60,
     limit: int = 100,
     directories: Sequence[str] = (),
+    polls: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> lanes.Claim | None:
     return lanes.claim(
         session,
@@ -162,6 +164,7 @@ def claim(
         lease_seconds=lease_seconds,
         limits=dict.fromkeys(names, (limit, limit)),
         directories=directories,
+        polls=polls,
     )
 
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from connector.engine.people import company_key, domain_key, email_key
 from connector.model import Assignment, Status
+from connector.model.keys import company_key, domain_key, email_key
 from connector.store import assignments
 from connector.store.assignments import Found
 from connector.store.database import Database, Session

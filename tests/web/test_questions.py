@@ -15,7 +15,8 @@ from connector.ports import CrmUser, Question
 from connector.store import lanes
 from connector.store.tables import callbacks, inbox
 from connector.web.waiting import PLACES, SEATS, WaitingRoom
-from connector.worker import Workshop, work_off, work_once
+from connector.worker import work_off, work_once
+from connector.workshop import Workshop
 from tests.web.knock import told
 
 

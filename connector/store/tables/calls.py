@@ -35,16 +35,17 @@ crm_tokens = Table(
     Column("connection", Words, primary_key=True),
     Column("access_token", Words),  # encrypted, as is the next
     Column("refresh_token", Words),  # None until there is a first one
-    # Of the refresh token in the settings when these were stored: another one there wins once.
+    # Of what the settings gave when these were stored: something else there wins once.
     Column("given_hash", Words),
     Column("expires_at", Moment),  # None with a token: the CRM does not say
     Column("lease_until", Moment),  # somebody fetches a new one until then
     Column("leased_by", Words),
     CheckConstraint("(lease_until IS NULL) = (leased_by IS NULL)", name="lease_is_whole"),
-    Column("log_ins", Integer, nullable=False, server_default=text("0")),  # in vain, in a row
+    Column("log_ins", Integer, nullable=False, server_default=text("0")),  # none got a call through
     Column("logged_in_at", Moment),  # the last of them
+    Column("made_with_hash", Words),  # of what it was made with
     Column("refused_hash", Words),  # of the access token that the CRM refused last
-    Column("log_in_error", Words),  # why the last log-in gave no token
+    Column("log_in_error", Words),  # why the last log-in gave no token; JSON
     CheckConstraint("expires_at IS NULL OR access_token IS NOT NULL", name="end_has_a_token"),
     in_range("log_ins", ">= 0"),
 )

@@ -90,7 +90,6 @@ lanes = Table(
     Column("pause_reason", Words),
     Column("probes", Integer, nullable=False, server_default=text("0")),
     Column("directory_due_at", Moment),  # null: the CRM's users were never read
-    Column("poll_due_at", Moment),  # null: what changed was never asked for
     CheckConstraint("(lease_until IS NULL) = (leased_by IS NULL)", name="lease_is_whole"),
     in_range("fence", ">= 0"),
     in_range("probes", ">= 0"),
@@ -103,6 +102,8 @@ poll_marks = Table(
     Column("object_type", Words, nullable=False),
     Column("read_until", Moment, nullable=False),
     Column("record_id", Words, nullable=False),  # of that moment, the last that was read
+    Column("again_from", Moment),  # while a reading goes on: where the next one begins
+    Column("due_at", Moment, nullable=False),
     PrimaryKeyConstraint("connection", "object_type"),
 )
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from adapters.salesforce import errors
+from adapters.salesforce import errors, problems
 from connector.errors import (
     CrmAgain,
     CrmError,
@@ -42,49 +42,6 @@ def listed(code: str, text: str = "m") -> list[dict[str, str]]:
     return [{"message": text, "errorCode": code}]
 
 
-@pytest.mark.parametrize(
-    ("code", "result"),
-    [
-        ("UNABLE_TO_LOCK_ROW", Result.AGAIN),
-        ("ENTITY_IS_LOCKED", Result.AGAIN),
-        ("SERVER_UNAVAILABLE", Result.AGAIN),
-        ("TOO_MANY_APEX_REQUESTS", Result.AGAIN),
-        ("UNKNOWN_EXCEPTION", Result.AGAIN),
-        ("INACTIVE_OWNER_OR_USER", Result.INACTIVE_OWNER),
-        ("INVALID_CROSS_REFERENCE_KEY", Result.REFUSED_OWNER),
-        ("OP_WITH_INVALID_USER_TYPE_EXCEPTION", Result.REFUSED_OWNER),
-        ("TRANSFER_REQUIRES_READ", Result.REFUSED_OWNER),
-        ("FIELD_INTEGRITY_EXCEPTION", Result.NEVER),
-        ("INSUFFICIENT_ACCESS_OR_READONLY", Result.NEVER),
-        ("INSUFFICIENT_ACCESS_ON_CROSS_REFERENCE_ENTITY", Result.NEVER),
-        ("ENTITY_IS_DELETED", Result.NEVER),
-        ("NOT_FOUND", Result.NEVER),
-        ("CANNOT_UPDATE_CONVERTED_LEAD", Result.NEVER),
-        ("FIELD_CUSTOM_VALIDATION_EXCEPTION", Result.NEVER),
-        ("REQUIRED_FIELD_MISSING", Result.NEVER),
-        ("DUPLICATES_DETECTED", Result.NEVER),
-        ("STRING_TOO_LONG", Result.NEVER),
-        ("MALFORMED_ID", Result.NEVER),
-        ("INVALID_FIELD_FOR_INSERT_UPDATE", Result.NEVER),
-        ("TXN_SECURITY_NO_ACCESS", Result.NEVER),
-        ("A_CODE_OF_THE_FUTURE", Result.NEVER),
-    ],
-)
-def test_each_code_of_a_record_has_its_meaning(code: str, result: Result) -> None:
-    told = outcome((code, "in the CRM's words"))
-    assert (told.result, told.code, told.message) == (result, code, "in the CRM's words")
-
-
-@pytest.mark.parametrize(
-    "code", ["CANNOT_INSERT_UPDATE_ACTIVATE_ENTITY", "CANNOT_EXECUTE_FLOW_TRIGGER", "APEX_ERROR"]
-)
-def test_failed_code_of_the_org_is_tried_again_only_for_a_lock(code: str) -> None:
-    plain = "MyTrigger: execution of BeforeUpdate caused by: System.NullPointerException"
-    locked = "MyTrigger: unable to obtain exclusive access to this record: 001"
-    assert (outcome((code, plain)).result, outcome((code, plain)).message) == (Result.NEVER, plain)
-    assert outcome((code, locked)).result is Result.AGAIN
-
-
 def test_the_worst_of_several_errors_decides_and_all_are_told() -> None:
     told = outcome(
         ("UNABLE_TO_LOCK_ROW", "locked"),
@@ -105,7 +62,7 @@ def test_the_worst_of_several_errors_decides_and_all_are_told() -> None:
     ],
 )
 def test_every_shape_of_an_error_body_is_understood(body: object, code: str, text: str) -> None:
-    assert errors.problems(json.dumps(body)) == [errors.Problem(code, text)]
+    assert problems.problems(json.dumps(body)) == [problems.Problem(code, text)]
 
 
 @pytest.mark.parametrize(

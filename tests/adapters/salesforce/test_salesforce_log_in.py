@@ -1,10 +1,7 @@
 from __future__ import annotations
 
 import logging
-import sys
-import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import Any
 
@@ -118,156 +115,6 @@ def test_a_limit_is_a_pause_and_no_log_in(
     assert (org.log_ins, len(org.calls_to("/query"))) == (1, 1)
 
 
-def probe(crm: SalesforceCrm, clock: Any, *, seconds: float = 30) -> str:
-    """One claimed batch after a probe's gap: read and write until something fails."""
-    clock.go(seconds)
-    try:
-        crm.read_records("Lead", [LEAD])
-        crm.write_owners("Lead", [OwnerWrite(record_id=LEAD, owner_id="005000000000001")])
-    except CrmUnreachable as error:
-        return error.code
-    return "worked"
-
-
-@pytest.mark.parametrize("preset", ["session_expired", "session_lasting", "unauthorized_page"])
-@pytest.mark.parametrize("had_worked", [False, True])
-def test_an_episode_of_refusals_costs_five_log_ins_and_two_a_batch(
-    org: SalesforceSandbox, crm: SalesforceCrm, clock: Any, preset: str, had_worked: bool
-) -> None:
-    if had_worked:
-        crm.read_records("Lead", [LEAD])
-    before = org.log_ins
-    org.faults.add("/services/data", preset=preset, times=None)
-    for _ in range(12):
-        log_ins, calls = org.log_ins, len(org.calls_to("/services/data"))
-        assert probe(crm, clock) != "worked"
-        assert org.log_ins - log_ins <= 2
-        assert len(org.calls_to("/services/data")) > calls  # each probe tries what it has
-    assert org.log_ins - before == 5
-    org.faults.clear()
-    assert probe(crm, clock) == "worked"
-    assert org.log_ins - before == 5
-
-
-def test_what_stopped_the_log_ins_is_told(
-    org: SalesforceSandbox, crm: SalesforceCrm, clock: Any
-) -> None:
-    org.faults.add("/services/data", preset="session_expired", times=None)
-    told = [probe(crm, clock) for _ in range(6)]
-    assert told == ["INVALID_SESSION_ID"] * 4 + ["log_ins_paused"] * 2
-
-
-def test_a_success_ends_the_episode(org: SalesforceSandbox, crm: SalesforceCrm, clock: Any) -> None:
-    org.faults.add("/services/data", preset="session_expired", times=None)
-    for _ in range(8):
-        probe(crm, clock)
-    org.faults.clear()
-    assert probe(crm, clock) == "worked"
-    org.expire_tokens()
-    assert probe(crm, clock) == "worked"
-    assert org.log_ins == 6
-
-
-@pytest.mark.parametrize(("hours", "log_ins"), [(23.9, 5), (24, 6)])
-def test_a_day_after_the_last_log_in_there_is_another(
-    org: SalesforceSandbox, crm: SalesforceCrm, clock: Any, hours: float, log_ins: int
-) -> None:
-    org.faults.add("/services/data", preset="session_expired", times=None)
-    for _ in range(4):  # two log-ins, then one for each probe
-        probe(crm, clock)
-    assert org.log_ins == 5
-    assert probe(crm, clock, seconds=hours * 3600) != "worked"
-    assert probe(crm, clock) == "log_ins_paused"
-    assert org.log_ins == log_ins
-
-
-def test_a_clock_that_was_set_back_does_not_stop_log_ins_for_years(
-    org: SalesforceSandbox, crm: SalesforceCrm, clock: Any
-) -> None:
-    org.faults.add("/services/data", preset="session_expired", times=None)
-    for _ in range(5):
-        probe(crm, clock)
-    probe(crm, clock, seconds=-9 * 365 * 86_400)
-    assert org.log_ins == 6
-
-
-def test_log_ins_that_are_refused_themselves_go_on_with_each_probe(
-    org: SalesforceSandbox, crm: SalesforceCrm, clock: Any
-) -> None:
-    refusal = {"error": "invalid_client", "error_description": "invalid client credentials"}
-    org.faults.add("/oauth2/token", status=400, body=refusal, times=None)
-    for tries in range(1, 9):
-        assert probe(crm, clock) == "invalid_client"
-        assert len(org.calls_to("/oauth2/token")) == tries
-    org.faults.clear()
-    assert probe(crm, clock) == "worked"
-
-
-def test_a_refused_log_in_does_not_begin_the_episode_anew(
-    org: SalesforceSandbox, crm: SalesforceCrm, clock: Any
-) -> None:
-    org.faults.add("/services/data", preset="session_expired", times=None)
-    org.faults.add("/oauth2/token", status=400, body={"error": "invalid_grant"}, after=3)
-    for _ in range(9):
-        probe(crm, clock)
-    assert len(org.calls_to("/oauth2/token")) == 6
-    assert org.log_ins == 5
-
-
-def test_twenty_threads_with_one_expired_token_log_in_once(
-    org: SalesforceSandbox, crm: SalesforceCrm
-) -> None:
-    lead = org.create("Lead", {})
-    crm.read_records("Lead", [lead])
-    org.expire_tokens()
-    start = threading.Barrier(20)
-
-    def read() -> bool:
-        start.wait()
-        return lead in crm.read_records("Lead", [lead])
-
-    with ThreadPoolExecutor(20) as threads:
-        assert all(future.result() for future in [threads.submit(read) for _ in range(20)])
-    assert org.log_ins == 2
-
-
-def test_threads_that_wait_for_a_log_in_share_its_failure(
-    make_settings: Settings, clock: Callable[[], datetime]
-) -> None:
-    tries: list[str] = []
-    told: list[str] = []
-
-    def stands_at_the_lock(thread: threading.Thread) -> bool:
-        frame = sys._current_frames().get(thread.ident or 0)
-        inside = frame is not None and frame.f_code is auth.LogIn.token.__code__
-        return inside and "failures_before" in frame.f_locals  # type: ignore[union-attr]
-
-    def post(url: str, form: object, *, seconds: float) -> auth.Reply:
-        tries.append(url)
-        while not all(map(stands_at_the_lock, others)):
-            threading.Event().wait(0.001)
-        raise CrmAgain("no answer")
-
-    log_in = auth.LogIn(make_settings(), clock=clock, post=post)
-
-    def ask() -> None:
-        with pytest.raises(CrmAgain) as again:
-            log_in.token(seconds=30)
-        told.append(again.value.message)
-
-    others = [threading.Thread(target=ask) for _ in range(4)]
-    first = threading.Thread(target=ask)
-    first.start()
-    while not tries:
-        threading.Event().wait(0.001)
-    for thread in others:
-        thread.start()
-    for thread in (first, *others):
-        thread.join()
-    assert told == ["no answer"] * 5
-    assert len(tries) == 1
-
-
 # -- the log-in itself
 
 
@@ -349,9 +196,10 @@ def test_a_full_my_domain_address_leads_to_the_right_hosts(
 ) -> None:
     responses.post(TOKEN_URL, json={"access_token": "t", "instance_url": answered})
     query = responses.get(
-        f"{answered.rstrip('/')}/services/data/v64.0/query/", json={"records": [], "done": True}
+        f"{answered.rstrip('/')}/services/data/v64.0/query/",
+        json={"records": [{"Id": LEAD}], "done": True},
     )
-    assert connect(given).read_records("Lead", [LEAD]) == {}
+    assert LEAD in connect(given).read_records("Lead", [LEAD])
     assert query.calls[0].request.headers["Authorization"] == "Bearer t"
 
 
@@ -428,6 +276,37 @@ def test_a_refused_log_in_says_whether_to_try_again(
     assert len(responses.calls) == 1
 
 
+@pytest.mark.parametrize(
+    ("switch", "word"),
+    [
+        ({"has_run_as_user": False}, "user to run as"),
+        ({"client_id": "another"}, "SALESFORCE_CLIENT_ID"),
+        ({"client_secret": "another"}, "SALESFORCE_CLIENT_SECRET"),
+    ],
+    ids=lambda given: given if isinstance(given, str) else next(iter(given)),
+)
+def test_a_refused_log_in_says_what_to_look_at(
+    org: SalesforceSandbox, crm: SalesforceCrm, switch: dict[str, Any], word: str
+) -> None:
+    for name, value in switch.items():
+        setattr(org.tokens, name, value)
+    with pytest.raises(CrmUnreachable, match=word):
+        crm.read_records("Lead", [LEAD])
+
+
+def test_a_refused_assertion_says_what_to_look_at(
+    connect: Connect, keys: tuple[str, str], clock: Any
+) -> None:
+    with SalesforceSandbox(public_key=keys[1], username="robot@acme.example", clock=clock) as org:
+        org.tokens.is_approved = False
+        crm = connect(
+            org.url, client_secret=None, private_key=keys[0], username="robot@acme.example"
+        )
+        with pytest.raises(CrmUnreachable, match="SALESFORCE_USERNAME") as refused:
+            crm.read_records("Lead", [LEAD])
+    assert refused.value.crm_message == "user hasn't approved this consumer"
+
+
 @responses.activate
 def test_the_words_of_a_refused_log_in_are_kept_but_no_secret(
     connect: Connect, caplog: pytest.LogCaptureFixture
@@ -453,7 +332,7 @@ def test_a_token_is_never_told(connect: Connect, caplog: pytest.LogCaptureFixtur
         connect(MY_DOMAIN).read_records("Lead", [LEAD])
     assert error.value.crm_message == "said ***"
     assert "s3cret" not in str(error.value) + repr(error.value) + caplog.text
-    assert "s3cret" not in repr(auth.Token(token, MY_DOMAIN, None))
+    assert "s3cret" not in repr(auth.Token(token, MY_DOMAIN, None, grant=token))
 
 
 @responses.activate
@@ -465,7 +344,7 @@ def test_a_netrc_file_cannot_replace_the_token(
     monkeypatch.setenv("NETRC", str(netrc))
     token = responses.post(TOKEN_URL, json={"access_token": "t", "instance_url": MY_DOMAIN})
     query = responses.get(
-        f"{MY_DOMAIN}/services/data/v64.0/query/", json={"records": [], "done": True}
+        f"{MY_DOMAIN}/services/data/v64.0/query/", json={"records": [{"Id": LEAD}], "done": True}
     )
     connect(MY_DOMAIN).read_records("Lead", [LEAD])
     assert "Authorization" not in token.calls[0].request.headers

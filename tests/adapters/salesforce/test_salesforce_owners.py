@@ -111,6 +111,18 @@ def test_all_reasons_of_a_refusal_are_told(
     assert "Budget must be positive (AnnualRevenue)" in outcome.message
 
 
+def test_only_the_owner_of_a_record_differs_afterwards(
+    org: SalesforceSandbox, crm: SalesforceCrm, ann: str
+) -> None:
+    fields = {"LastName": "Example", "Company": "Acme", "Email": "e@acme.example"}
+    lead = org.create("Lead", fields)
+    before = org.get(lead)
+    crm.write_owners("Lead", [OwnerWrite(record_id=lead, owner_id=ann)])
+    after = org.get(lead)
+    changed = {name for name in before if before[name] != after[name]}
+    assert changed - {"LastModifiedDate", "SystemModstamp"} == {"OwnerId"}
+
+
 def test_a_duplicate_does_not_stop_an_owner_change(
     org: SalesforceSandbox, crm: SalesforceCrm, ann: str, lead: str
 ) -> None:
@@ -128,7 +140,7 @@ def test_deleted_and_converted_leads_are_never(
     org.convert(converted)
     writes = [OwnerWrite(record_id=r, owner_id=ann) for r in (gone, converted)]
     assert results(crm.write_owners("Lead", writes)) == [
-        ("never", "ENTITY_IS_DELETED"),
+        ("never", "record_gone"),
         ("never", "CANNOT_UPDATE_CONVERTED_LEAD"),
     ]
 
@@ -183,31 +195,58 @@ def test_a_user_who_has_just_left_is_noticed_when_salesforce_says_so(
     writes = [OwnerWrite(record_id=lead, owner_id=ann)]
     crm.write_owners("Lead", writes)
     org.deactivate(ann)
+    org.forget_calls()
     (told,) = crm.write_owners("Lead", writes)
     assert (told.result, told.code) == (Result.INACTIVE_OWNER, "INACTIVE_OWNER_OR_USER")
-    assert not told.is_listed
-    (listed,) = crm.write_owners("Lead", writes)
-    assert (listed.result, listed.is_listed) == (Result.INACTIVE_OWNER, True)
+    assert told.is_listed
+    assert [call.method for call in org.calls] == ["PATCH", "GET"]  # a fresh look at the user
+    crm.write_owners("Lead", writes)
+    assert len(org.calls) == 2
+
+
+def refuse(org: SalesforceSandbox, code: str, text: str = "m", *, times: int = 1) -> None:
+    entry = {"success": False, "errors": [{"statusCode": code, "message": text, "fields": []}]}
+    org.faults.add(COLLECTIONS, status=200, body=[entry], times=times)
+
+
+def test_a_record_that_calls_an_active_user_inactive_says_nothing_of_that_user(
+    org: SalesforceSandbox, crm: SalesforceCrm, ann: str, lead: str
+) -> None:
+    refuse(org, "INACTIVE_OWNER_OR_USER", "operation performed with inactive user")
+    (told,) = crm.write_owners("Lead", [OwnerWrite(record_id=lead, owner_id=ann)])
+    assert (told.result, told.code) == (Result.REFUSED_OWNER, "INACTIVE_OWNER_OR_USER")
+    assert told.message is not None
+    assert told.message.startswith("operation performed with inactive user")
+    assert f"{ann} is active" in told.message
+
+
+@pytest.mark.parametrize("fault", ["query_timeout", "api_disabled", "daily_limit"])
+def test_where_the_fresh_look_fails_the_records_word_stands(
+    org: SalesforceSandbox, crm: SalesforceCrm, ann: str, lead: str, fault: str
+) -> None:
+    refuse(org, "INACTIVE_OWNER_OR_USER")
+    org.faults.add("/query", after=1, preset=fault, times=None)
+    (told,) = crm.write_owners("Lead", [OwnerWrite(record_id=lead, owner_id=ann)])
+    assert (told.result, told.is_listed) == (Result.INACTIVE_OWNER, False)
 
 
 @pytest.mark.parametrize(
-    ("code", "result"),
+    "code",
     [
-        ("INACTIVE_OWNER_OR_USER", "inactive_owner"),
-        ("INVALID_CROSS_REFERENCE_KEY", "refused_owner"),
-        ("OP_WITH_INVALID_USER_TYPE_EXCEPTION", "refused_owner"),
-        ("TRANSFER_REQUIRES_READ", "refused_owner"),
+        "INACTIVE_OWNER_OR_USER",
+        "INVALID_CROSS_REFERENCE_KEY",
+        "OP_WITH_INVALID_USER_TYPE_EXCEPTION",
+        "TRANSFER_REQUIRES_READ",
     ],
 )
 def test_what_a_record_refused_before_changes_no_answer(
-    org: SalesforceSandbox, crm: SalesforceCrm, ann: str, lead: str, code: str, result: str
+    org: SalesforceSandbox, crm: SalesforceCrm, ann: str, lead: str, code: str
 ) -> None:
     bob = org.add_user("Bob", "bob@example.com")
-    entry = {"success": False, "errors": [{"statusCode": code, "message": "m", "fields": []}]}
-    org.faults.add(COLLECTIONS, status=200, body=[entry], times=3)
+    refuse(org, code, times=3)
     for owner in (ann, ann, bob):
         (told,) = crm.write_owners("Lead", [OwnerWrite(record_id=lead, owner_id=owner)])
-        assert (told.result.value, told.code, told.is_listed) == (result, code, False)
+        assert (told.result.value, told.code, told.is_listed) == ("refused_owner", code, False)
     (done,) = crm.write_owners("Lead", [OwnerWrite(record_id=lead, owner_id=bob)])
     assert done.result is Result.DONE
 

@@ -143,7 +143,7 @@ def test_a_redirect_is_not_followed(connect: Connect) -> None:
 def test_cookies_are_not_kept(org: SalesforceSandbox, crm: SalesforceCrm) -> None:
     page = {"records": [], "done": False, "nextRecordsUrl": "/services/data/v64.0/query/01g-1"}
     org.faults.add("/query/$", status=200, body=page, headers={"Set-Cookie": "a=b; Path=/"})
-    org.faults.add("/query/01g-1", status=200, body={"records": [], "done": True})
+    org.faults.add("/query/01g-1", status=200, body={"records": [{"Id": LEAD}], "done": True})
     crm.read_records("Lead", [LEAD])
     assert len(org.calls_to("/query")) == 2
     assert not any("cookie" in call.headers for call in org.calls)

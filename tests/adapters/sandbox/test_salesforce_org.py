@@ -108,6 +108,38 @@ def test_the_password_flow_is_not_offered(at):
     assert call.token(grant_type="password").json()["error"] == "unsupported_grant_type"
 
 
+def test_a_refresh_token_that_was_given_out_gets_a_token(at):
+    org, call, _ = at
+    form = {"grant_type": "refresh_token", "refresh_token": "r1"}
+    assert call.token(**form).json()["error"] == "invalid_grant"
+    org.tokens.refresh_tokens.add("r1")
+    assert call.token(**form).json()["token_type"] == "Bearer"
+    assert call.token(**form, client_secret="wrong").json()["error"] == "invalid_client"
+
+
+def test_a_frozen_user_gets_no_token(at):
+    org, call, _ = at
+    org.tokens.is_frozen = True
+    assert call.token().json()["error"] == "invalid_grant"
+
+
+def test_the_token_tells_its_scope(at):
+    org, call, _ = at
+    org.tokens.scope = "api refresh_token"
+    assert call.token().json()["scope"] == "api refresh_token"
+    call.log_in()
+    assert call.get("/limits").status_code == 200
+
+
+def test_the_identity_can_be_asked_for(at):
+    org, call, _ = at
+    address = call.token().json()["id"]
+    told = call.session.get(address).json()
+    assert told == {"user_id": org.integration_user, "organization_id": org.org_id}
+    assert requests.get(address).status_code == 403
+    assert call.session.get(address[:-1]).status_code == 403
+
+
 def test_the_identity_names_org_and_user(at):
     org, call, _ = at
     told = call.token().json()
@@ -308,6 +340,23 @@ def test_a_preset_answers_in_the_words_of_salesforce(at, preset, status, word):
     assert call.get("/limits").status_code == 200
 
 
+def test_the_token_endpoint_can_answer_with_a_page(at):
+    org, call, _ = at
+    org.faults.add("/oauth2/token", preset="unavailable_page")
+    answer = call.token()
+    assert (answer.status_code, answer.text[:6]) == (503, "<html>")
+    assert call.token().status_code == 200
+
+
+def test_a_write_can_be_lost_before_it_takes_effect(at):
+    org, call, _ = at
+    lead = org.create("Lead", {"LastName": "Example"})
+    org.faults.add("/sobjects/Lead/", "PATCH", preset="lost_before")
+    with pytest.raises(requests.ConnectionError):
+        call.patch(lead, {"Country": "DE"})
+    assert org.get(lead)["Country"] is None
+
+
 def test_a_write_can_take_effect_and_lose_its_answer(at):
     org, call, _ = at
     ann = org.add_user("Ann", "ann@example.com")
@@ -317,6 +366,27 @@ def test_a_write_can_take_effect_and_lose_its_answer(at):
         call.patch_all([entry(lead, ann)])
     assert org.owner_of(lead) == ann
     assert org.calls_to("/composite/sobjects")[0].json["records"][0]["id"] == lead
+
+
+@pytest.mark.parametrize("switch", ["is_chunked", "is_compressed"])
+def test_answers_may_be_chunked_or_compressed(at, switch):
+    org, call, _ = at
+    setattr(org, switch, True)
+    leads = [org.create("Lead", {"LastName": str(number)}) for number in range(40)]
+    answer = call.query("SELECT Id FROM Lead")
+    written = call.patch(leads[0], {"Country": "DE"})
+    assert written.status_code == 204
+    assert not {"Transfer-Encoding", "Content-Encoding"} & set(written.headers)
+    assert [row["Id"] for row in answer.json()["records"]] == leads
+    told = {"is_chunked": "Transfer-Encoding", "is_compressed": "Content-Encoding"}
+    assert told[switch] in answer.headers
+
+
+def test_a_caller_who_cannot_unpack_gets_plain_answers(at):
+    org, call, _ = at
+    org.is_compressed = True
+    answer = call.get("/limits", Accept_Encoding="identity")
+    assert "Content-Encoding" not in answer.headers
 
 
 def test_switches_are_set_by_hand_too(at):

@@ -315,3 +315,49 @@ def test_gaps_can_be_scaled_down():
         at.sender.deliver()
         (waiting,) = at.sender.waiting()
         assert (waiting.due_at - at.clock()).total_seconds() == 0.03
+
+
+def test_a_custom_object_with_its_own_fields_goes_out():
+    with scene() as at:
+        at.org.add_object("Site__c", ["Region__c"])
+        at.sender.objects = ("Lead", "Site__c")
+        at.sender.fields = ("Region__c", "OwnerId")
+        site = at.org.create("Site__c", {"Name": "S1", "Region__c": "North"})
+        assert at.sender.send([site]) == (200, True)
+        (notice,) = at.notices()
+        assert fields_of(notice)["Region__c"] == "North"
+        record = notice.find(f"{OUTBOUND}sObject")
+        assert record is not None
+        assert record.get(f"{XSI}type") == "sf:Site__c"
+
+
+def test_each_object_has_a_definition_of_its_own():
+    with scene() as at:
+        at.sender.objects = ("Lead", "Contact")
+        at.sender.send([lead(at.org)])
+        at.sender.send([at.org.create("Contact", {"LastName": "Example"})])
+        bodies = [ElementTree.fromstring(call.body) for call in at.listener.calls]
+        actions = {body.findtext(f".//{OUTBOUND}ActionId") for body in bodies}
+        assert len(actions) == 2
+        assert all(action.startswith("04k") for action in actions)
+
+
+def test_no_message_tells_of_a_deletion():
+    with scene() as at:
+        gone = lead(at.org)
+        at.org.on_change(at.sender.notice_change)
+        at.org.delete(gone)
+        at.org.undelete(gone)
+        assert at.sender.waiting() == []
+        at.org.change(gone, {"Country": "DE"})
+        assert len(at.sender.waiting()) == 1
+
+
+def test_another_org_and_a_session_id_can_be_sent():
+    with scene() as at:
+        at.sender.org_id = "00D000000000001EAA"
+        at.sender.session_id = "a session"
+        at.sender.send([lead(at.org)])
+        body = ElementTree.fromstring(at.listener.calls[0].body)
+        assert body.findtext(f".//{OUTBOUND}OrganizationId") == "00D000000000001EAA"
+        assert body.findtext(f".//{OUTBOUND}SessionId") == "a session"

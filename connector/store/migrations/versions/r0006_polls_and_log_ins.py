@@ -18,13 +18,14 @@ AN_END_IS_OF_ONE = "expires_at IS NULL OR access_token IS NOT NULL"
 
 def upgrade() -> None:
     """Make the marks, and let tokens be kept that do not say when they end."""
-    op.add_column("lanes", sa.Column("poll_due_at", moment))
     op.create_table(
         "poll_marks",
         sa.Column("connection", sa.Text(), nullable=False),
         sa.Column("object_type", sa.Text(), nullable=False),
         sa.Column("read_until", moment, nullable=False),
         sa.Column("record_id", sa.Text(), nullable=False),
+        sa.Column("again_from", moment),
+        sa.Column("due_at", moment, nullable=False),
         sa.PrimaryKeyConstraint("connection", "object_type", name=op.f("pk_poll_marks")),
     )
     with op.batch_alter_table("crm_tokens") as tokens:
@@ -34,6 +35,7 @@ def upgrade() -> None:
             sa.Column("log_ins", sa.Integer(), server_default=sa.text("0"), nullable=False)
         )
         tokens.add_column(sa.Column("logged_in_at", moment))
+        tokens.add_column(sa.Column("made_with_hash", sa.Text()))
         tokens.add_column(sa.Column("refused_hash", sa.Text()))
         tokens.add_column(sa.Column("log_in_error", sa.Text()))
         tokens.create_check_constraint(op.f("ck_crm_tokens_log_ins"), "log_ins >= 0")
@@ -44,9 +46,8 @@ def downgrade() -> None:
     op.execute("UPDATE crm_tokens SET access_token = NULL WHERE expires_at IS NULL")
     with op.batch_alter_table("crm_tokens") as tokens:
         tokens.drop_constraint(op.f("ck_crm_tokens_log_ins"), type_="check")
-        for column in ("log_in_error", "refused_hash", "logged_in_at", "log_ins"):
+        for column in ("log_in_error", "refused_hash", "made_with_hash", "logged_in_at", "log_ins"):
             tokens.drop_column(column)
         tokens.drop_constraint(op.f("ck_crm_tokens_end_has_a_token"), type_="check")
         tokens.create_check_constraint(op.f("ck_crm_tokens_access_is_whole"), BOTH_OR_NEITHER)
     op.drop_table("poll_marks")
-    op.drop_column("lanes", "poll_due_at")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from connector.engine.people import FREE_MAIL, company_key, domain_key, email_key
+from connector.model.keys import FREE_MAIL, company_key, domain_key, email_key
 
 
 def test_case_and_outer_blanks_do_not_tell_people_apart() -> None:
