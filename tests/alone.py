@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -18,6 +19,7 @@ class Alone:
     paused: CrmPaced | None = None
     token: str | None = None
     refresh_token: str | None = None
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def admit(self, bucket: str, *, burst: float, per_second: float) -> None:
         if self.paused:
@@ -34,10 +36,11 @@ class Alone:
         rejected: str | None = None,
         seconds: float = 10.0,
     ) -> str:
-        if self.token is None or self.token == rejected:
-            grant = renew(self.refresh_token)
-            self.token, self.refresh_token = grant.access_token, grant.refresh_token
-        return self.token
+        with self._lock:  # threads that wait for a token share it
+            if self.token is None or self.token == rejected:
+                grant = renew(self.refresh_token)
+                self.token, self.refresh_token = grant.access_token, grant.refresh_token
+            return self.token
 
     def worked(self, access_token: str) -> None:
         """Nothing is counted."""
