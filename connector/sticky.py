@@ -115,13 +115,21 @@ class Known:
         return linked or self._candidate(StickyStep.COMPANY, None, "nobody has this company yet")
 
     def _linked(self, step: StickyStep, lead: Lead) -> Candidate | None:
-        """Who owns the record of the person or company that the CRM links the lead to."""
-        linked = next((one for one in lead.related if one.step is step), None)
-        if linked is None or lead.record is None:
+        """Who owns the record of the person or company that the CRM links the lead to.
+
+        Of several the first that a user of ours owns; without one, what is wrong with the first.
+        """
+        if lead.record is None:
             return None
         owners = self.by_owner.get(lead.record.connection, {})
-        user = owners.get(linked.owner_id or "") if linked.owner_stays else None
-        return Candidate(step=step, user=user, found=_link(linked, user))
+        found = [
+            (one, owners.get(one.owner_id or "") if one.owner_stays else None)
+            for one in lead.related
+            if one.step is step
+        ]
+        of_users = ((linked, user) for linked, user in found if user and user.active)
+        linked, user = next(of_users, found[0] if found else (None, None))
+        return Candidate(step=step, user=user, found=_link(linked, user)) if linked else None
 
     def _earlier(self, lead: Lead, row: Assignment | None) -> Candidate:
         step = StickyStep.EARLIER_ASSIGNMENT

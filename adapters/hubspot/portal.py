@@ -25,6 +25,7 @@ from connector.ports import (
     CrmRecord,
     CrmUser,
     Mark,
+    Ours,
     Outcome,
     OwnerWrite,
     Shared,
@@ -127,7 +128,7 @@ class HubSpotCrm:
         """Nothing: HubSpot's webhooks are resent for a day; see ``capabilities``."""
         return Changes(events=(), mark=mark, is_all=True)
 
-    def concerns(self) -> Sequence[Concern]:
+    def concerns(self, ours: Ours) -> Sequence[Concern]:  # noqa: ARG002
         """None that the other looks do not find."""
         return ()
 

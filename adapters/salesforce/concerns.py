@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -11,10 +11,11 @@ from adapters.salesforce import ids, records
 from adapters.salesforce.client import Call
 from adapters.salesforce.settings import SalesforceSettings
 from connector.errors import CrmForbidden, CrmNever, CrmUnreachable
-from connector.ports import Concern
+from connector.ports import Concern, Ours
 
 SAMPLE = 200
 SAMPLE_DAYS = timedelta(days=30)
+MOST_OF = 0.8  # one person owns so many: new records come to rest there
 
 _UNASSIGNED = "SALESFORCE_UNASSIGNED_OWNERS (unassigned_owners in a table)"
 
@@ -22,20 +23,33 @@ Row = Mapping[str, Any]
 
 
 def concerns(
-    call: Call, settings: SalesforceSettings, unassigned: Collection[str], now: datetime
+    call: Call,
+    settings: SalesforceSettings,
+    unassigned: Collection[str],
+    *,
+    ours: Ours,
+    now: datetime,
 ) -> list[Concern]:
     """Look at the org with two calls for each routed object type and one more.
 
-    ``unassigned`` are users whose records count as unowned. An object type that cannot be read is
-    left out: whoever reads its records tells of that.
+    ``unassigned`` are users whose records count as unowned; ``ours`` tells which records have their
+    owner from us. An object type that cannot be read is left out: whoever reads its records tells
+    of that.
     """
     samples = {
         object_type: rows
         for object_type in settings.objects
         if (rows := _newest(call, object_type, now)) is not None
     }
+    nobody = {*unassigned, call.user_id}
     found = list(_of_org(call, settings))
-    found += _of_owners(samples, unassigned, call.user_id)
+    if samples and not any(samples.values()) and not unassigned:
+        found.append(_unknown())
+    for object_type, rows in samples.items():
+        from_us = ours(object_type, [str(row.get("Id")) for row in rows])
+        kept = [row for row in rows if _is_kept(row, nobody) and row.get("Id") not in from_us]
+        found += _of_owners(object_type, rows, kept, may_fail=not unassigned)
+        found += _of_hidden(object_type, kept)
     found += _of_unassigned(call, unassigned)
     for object_type in samples:
         found += _of_permissions(call, object_type)
@@ -48,58 +62,55 @@ def _newest(call: Call, object_type: str, now: datetime) -> list[Row] | None:
     since = (now - SAMPLE_DAYS).astimezone(UTC)
     try:
         return call.query(
-            "SELECT Id,OwnerId,Owner.Name,Owner.IsActive,CreatedById,CreatedDate,LastModifiedById,"  # noqa: S608
-            f"LastModifiedDate FROM {object_type} WHERE CreatedDate >= {since:%Y-%m-%dT%H:%M:%SZ} "
+            f"SELECT Id,OwnerId,Owner.Name,Owner.IsActive FROM {object_type} "  # noqa: S608
+            f"WHERE CreatedDate >= {since:%Y-%m-%dT%H:%M:%SZ} "
             f"ORDER BY CreatedDate DESC LIMIT {SAMPLE}"
         )
     except (CrmForbidden, CrmNever):
         return None
 
 
+def _unknown() -> Concern:
+    return Concern(
+        text="Every record has some owner in Salesforce, and none counts as unowned but "
+        "queues and inactive users. There are no recent records that show who owns new ones.",
+        what_to_do=f"If new leads come to rest with a person, name the id in {_UNASSIGNED}.",
+        loses_leads=False,
+    )
+
+
 def _of_owners(
-    samples: Mapping[str, list[Row]], unassigned: Collection[str], us: str | None
+    object_type: str, rows: Sequence[Row], kept: Sequence[Row], *, may_fail: bool
 ) -> Iterator[Concern]:
     """Whether the org gives new records to one person, whose records then are all kept."""
-    if not any(samples.values()) and samples and not unassigned:
+    owners = Counter(ids.full_id(str(row.get("OwnerId"))) for row in kept)
+    for owner_id, count in owners.most_common(1):
+        if count < MOST_OF * len(kept) or 2 * count <= len(rows):
+            continue
+        name = next(_name(row) for row in kept if ids.full_id(str(row["OwnerId"])) == owner_id)
         yield Concern(
-            text="Every record has some owner in Salesforce, and none counts as unowned but "
-            "queues and inactive users. There are no recent records that show who owns new ones.",
-            what_to_do=f"If new leads come to rest with a person, name the id in {_UNASSIGNED}.",
+            text=f"{count} of the {len(rows)} newest {object_type} records came with one "
+            f"active person as their owner, {name} ({owner_id}): they are all kept where they are.",
+            what_to_do=f"If that is the default owner, put {owner_id} into {_UNASSIGNED}, or "
+            "let new leads come to rest in a queue.",
+            loses_leads=may_fail and count == len(kept),
+        )
+
+
+def _of_hidden(object_type: str, kept: Sequence[Row]) -> Iterator[Concern]:
+    """Whether the org hides owners from us, of whom then nobody knows if they have left."""
+    hidden = [row for row in kept if not isinstance(row.get("Owner"), dict)]
+    if hidden:
+        yield Concern(
+            text=f"Salesforce hides the owners of {len(hidden)} of the newest {object_type} "
+            "records from us. They are kept, also where the owner has left.",
+            what_to_do="Let the integration user see all users (View All Users).",
             loses_leads=False,
         )
-    for object_type, rows in samples.items():
-        nobody = {*unassigned, us}
-        kept = [row for row in rows if _is_kept(row, nobody) and _came_so(row, us)]
-        owners = Counter(ids.full_id(str(row["OwnerId"])) for row in kept)
-        if len(owners) == 1 and 2 * len(kept) > len(rows):
-            (owner_id,) = owners
-            yield Concern(
-                text=f"{len(kept)} of the {len(rows)} newest {object_type} records came with one "
-                f"active person as their owner, {_name(kept[0])} ({owner_id}): they are all kept "
-                "where they are.",
-                what_to_do=f"If that is the default owner, put {owner_id} into {_UNASSIGNED}, or "
-                "let new leads come to rest in a queue.",
-                loses_leads=not unassigned,
-            )
 
 
 def _is_kept(row: Row, nobody: Collection[str | None]) -> bool:
     return records.owner_stays(ids.user_id(str(row.get("OwnerId"))), row.get("Owner"), nobody)
-
-
-def _came_so(row: Row, us: str | None) -> bool:
-    """Whether the record had this owner before us, as far as its last change tells.
-
-    What we changed has its owner from us; and whoever changed a record that is theirs and that
-    another made works on it, so it may have been given to them.
-    """
-    if row.get("LastModifiedDate") == row.get("CreatedDate"):
-        return True
-    changed_by = ids.full_id(str(row.get("LastModifiedById")))
-    is_worked_on = changed_by == ids.full_id(str(row.get("OwnerId"))) and (
-        row.get("CreatedById") != row.get("LastModifiedById")
-    )
-    return changed_by != us and not is_worked_on
 
 
 def _name(row: Row) -> str:

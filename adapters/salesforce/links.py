@@ -26,6 +26,7 @@ SKIPPED = timedelta(hours=1)
 _SLOW = frozenset({"timeout", "QUERY_TIMEOUT", "REQUEST_RUNNING_TOO_LONG"})
 
 _Ask = Callable[[Lookup, Iterable[Term]], Pile]
+_Linked = dict[str, list[Found]]  # by record id, the best first
 
 
 class Links:
@@ -50,7 +51,7 @@ class Links:
     def of(
         self, call: Call, object_type: str, found: Mapping[str, CrmRecord]
     ) -> dict[str, list[Related]]:
-        """The person, then the company, of each of up to 200 records that has one.
+        """The persons, then the companies, of each of up to 200 records that has any.
 
         Raise ``CrmForbidden`` where every look-up that was needed is closed to us.
         """
@@ -60,13 +61,14 @@ class Links:
         persons, companies = _linked(ask, told)
         _check(failures)
         return {
-            record_id: [
-                _related(step, linked[record_id])
-                for step, linked in ((StickyStep.PERSON, persons), (StickyStep.COMPANY, companies))
-                if record_id in linked
-            ]
+            record_id: related
             for record_id in told
-            if record_id in persons or record_id in companies
+            if (
+                related := [
+                    *(_related(StickyStep.PERSON, one) for one in persons[record_id]),
+                    *(_related(StickyStep.COMPANY, one) for one in companies[record_id]),
+                ]
+            )
         }
 
     def _ask(
@@ -100,31 +102,27 @@ class Links:
         return failure if since and self._clock() - since < SKIPPED else None
 
 
-def _linked(ask: _Ask, told: Mapping[str, Clues]) -> tuple[dict[str, Found], dict[str, Found]]:
-    """The person and the company of each record that has one."""
+def _linked(ask: _Ask, told: Mapping[str, Clues]) -> tuple[_Linked, _Linked]:
+    """The persons and the companies of each record."""
     same = [Term("Email", email) for email in _emails(told.values())]
     leads = ask(lookups.LEADS, [*_ids(one.lead_id for one in told.values()), *same])
     contacts = ask(lookups.CONTACTS, [*_ids(one.contact_id for one in told.values()), *same])
-    persons = {
-        record_id: person
-        for record_id, one in told.items()
-        if (person := matches.person(one, leads, contacts))
-    }
+    persons = {record_id: matches.persons(one, leads, contacts) for record_id, one in told.items()}
+    first = {record_id: found[0] if found else None for record_id, found in persons.items()}
 
-    def companies(accounts: Pile, websites: Pile) -> dict[str, Found]:
-        found = {
-            record_id: matches.company(one, persons.get(record_id), contacts, accounts, websites)
+    def companies(accounts: Pile, websites: Pile) -> _Linked:
+        return {
+            record_id: matches.companies(one, first[record_id], contacts, accounts, websites)
             for record_id, one in told.items()
         }
-        return {record_id: company for record_id, company in found.items() if company}
 
     through = (id18 for one in told.values() for id18 in matches.account_ids(one, contacts))
     accounts = ask(lookups.ACCOUNTS, _ids(through))
     by_id = companies(accounts, Pile())
     domains = (
-        matches.domain(one, persons.get(record_id))
+        matches.domain(one, first[record_id])
         for record_id, one in told.items()
-        if not matches.is_settled(one, by_id.get(record_id))
+        if not matches.is_settled(one, by_id[record_id])
     )
     websites = ask(
         lookups.WEBSITES, [Term("Website", name, is_pattern=True) for name in domains if name]

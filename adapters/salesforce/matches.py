@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from adapters.salesforce.clues import Clues, email_domain
 from adapters.salesforce.lookups import Found
 from connector.model import email_key
+
+MOST = 5  # of one step of a record
 
 
 class Pile:
@@ -25,16 +27,13 @@ class Pile:
                 self.by_host[one.host].append(one)
 
 
-def person(clues: Clues, leads: Pile, contacts: Pile) -> Found | None:
+def persons(clues: Clues, leads: Pile, contacts: Pile) -> list[Found]:
     """Whom the record names, else who has its e-mail: leads before contacts."""
     named = leads.by_id.get(clues.lead_id) or contacts.by_id.get(clues.contact_id)
     if named:
-        return named
+        return [named]
     key = email_key(clues.email)
-    return _preferred(
-        _best(leads.by_email.get(key, ()), but=clues.own_id),
-        _best(contacts.by_email.get(key, ()), but=clues.own_id),
-    )
+    return _ranked(leads.by_email.get(key, ()), contacts.by_email.get(key, ()), but=clues.own_id)
 
 
 def account_ids(clues: Clues, contacts: Pile) -> set[str]:
@@ -50,34 +49,32 @@ def domain(clues: Clues, who: Found | None) -> str | None:
     return clues.domain or email_domain(who.email if who else None)
 
 
-def company(
+def companies(
     clues: Clues, who: Found | None, contacts: Pile, accounts: Pile, websites: Pile
-) -> Found | None:
+) -> list[Found]:
     """The account that the record names, else that of a contact, else that of the web domain."""
     if named := accounts.by_id.get(clues.account_id):
-        return named
-    of_contacts = [accounts.by_id.get(id18) for id18 in account_ids(clues, contacts)]
-    return _preferred(
-        _best(filter(None, of_contacts), but=clues.own_id),
-        _best(websites.by_host.get(domain(clues, who), ()), but=clues.own_id),
+        return [named]
+    of_contacts = (accounts.by_id.get(id18) for id18 in account_ids(clues, contacts))
+    of_domain = websites.by_host.get(domain(clues, who), ())
+    return _ranked(filter(None, of_contacts), of_domain, but=clues.own_id)
+
+
+def is_settled(clues: Clues, found: Sequence[Found]) -> bool:
+    """Whether no other account could come before the first of these."""
+    return bool(found) and (found[0].owner_stays or found[0].id == clues.account_id)
+
+
+def _ranked(*groups: Iterable[Found], but: str | None) -> list[Found]:
+    """Those whose owner stays first, then group by group, then the one that was changed last.
+
+    One for each owner, since the next is of use only where the owner before is no user here.
+    """
+    ranked = sorted(
+        ((place, one) for place, group in enumerate(groups) for one in group if one.id != but),
+        key=lambda at: (not at[1].owner_stays, at[0], -at[1].modified_at.timestamp(), at[1].id),
     )
-
-
-def is_settled(clues: Clues, company: Found | None) -> bool:
-    """Whether no other account could come before this one."""
-    return company is not None and (company.owner_stays or company.id == clues.account_id)
-
-
-def _best(found: Iterable[Found], *, but: str | None) -> Found | None:
-    """One whose owner stays, then the one that was changed last, then the lowest id."""
-    return min(
-        (one for one in found if one.id != but),
-        key=lambda one: (not one.owner_stays, -one.modified_at.timestamp(), one.id),
-        default=None,
-    )
-
-
-def _preferred(*found: Found | None) -> Found | None:
-    """The first whose owner stays, else the first."""
-    there = [one for one in found if one]
-    return next((one for one in there if one.owner_stays), there[0] if there else None)
+    by_owner: dict[str | None, Found] = {}
+    for _, one in ranked:
+        by_owner.setdefault(one.owner_id if one.owner_stays else None, one)
+    return list(by_owner.values())[:MOST]

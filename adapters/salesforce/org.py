@@ -24,6 +24,7 @@ from connector.ports import (
     CrmRecord,
     CrmUser,
     Mark,
+    Ours,
     Outcome,
     OwnerWrite,
     Shared,
@@ -95,7 +96,7 @@ class SalesforceCrm:
     ) -> Mapping[str, Sequence[Related]]:
         """By the ids that a record holds, its e-mail and its web domain: two queries a step.
 
-        Of several found for one step, the one whose owner stays and that was changed last.
+        Of several found for one step those whose owner stays come first, then who was changed last.
         """
         return self._links.of(self._call(), object_type, records) if records else {}
 
@@ -129,9 +130,11 @@ class SalesforceCrm:
         records.check_object_type(object_type)
         return backlog.changes(self._call(), object_type, mark, self._unassigned)
 
-    def concerns(self) -> Sequence[Concern]:
+    def concerns(self, ours: Ours) -> Sequence[Concern]:
         """What an org gets wrong most: whose leads are kept, and what the user may not do."""
-        return concerns.concerns(self._call(), self._settings, self._unassigned, self._clock())
+        return concerns.concerns(
+            self._call(), self._settings, self._unassigned, ours=ours, now=self._clock()
+        )
 
     def account_id(self) -> None:
         """None: the org of a message is checked when it comes in."""

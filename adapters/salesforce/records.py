@@ -134,13 +134,14 @@ def from_row(
 
 
 def owner_stays(owner_id: str | None, owner: object, unassigned: Collection[str | None]) -> bool:
-    """Whether a record's owner is a real, active person and none of the ``unassigned`` users.
+    """Whether a record's owner is a person who has not left, and none of the ``unassigned`` users.
 
-    ``owner`` is what the query says of ``Owner.IsActive``. A queue is told by its id alone.
+    ``owner`` is what the query says of ``Owner.IsActive``. A queue is told by its id alone. Of a
+    user whom the org hides from us nothing is known: what is theirs stays theirs.
     """
     if owner_id is None or not owner_id.startswith(ids.USER) or owner_id in unassigned:
         return False
-    return isinstance(owner, dict) and owner.get("IsActive") is True
+    return not (isinstance(owner, dict) and owner.get("IsActive") is False)
 
 
 def moment(value: object) -> datetime | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -19,9 +19,9 @@ from connector.errors import (
     CrmPaced,
     LeadRotaError,
 )
-from connector.model import User
-from connector.ports import Concern, Crm, CrmRecord
-from connector.store import figures, inbox, users
+from connector.model import User, WriteBack
+from connector.ports import Concern, Crm, CrmRecord, Ours
+from connector.store import assignments, figures, inbox, users
 from connector.store.database import Database, Session
 from connector.store.figures import Rest
 
@@ -65,7 +65,8 @@ def examine(database: Database, subject: Subject, *, clock: Clock) -> list[Findi
         is_open = True  # a CRM that asked for a pause has told of its limits before
         if here.rest is None or here.rest.is_probed:
             with closing(subject.open()) as crm:
-                asked, is_open = _asked(subject, crm, here, clock)
+                ours = partial(_ours, database, subject.name)
+                asked, is_open = _asked(subject, crm, here, clock, ours)
             found += asked
         found += people.without_owner(subject.name, here.without_owner)
         if is_open:
@@ -135,7 +136,9 @@ def _of_rest(connection: str, rest: Rest | None) -> Iterator[Finding]:
         )
 
 
-def _asked(subject: Subject, crm: Crm, here: _Here, clock: Clock) -> tuple[list[Finding], bool]:
+def _asked(
+    subject: Subject, crm: Crm, here: _Here, clock: Clock, ours: Ours
+) -> tuple[list[Finding], bool]:
     """Make the calls one by one; what hinders all of them ends it. Also: does the CRM let us in?"""
     found: list[Finding] = []
     is_open = True
@@ -167,7 +170,7 @@ def _asked(subject: Subject, crm: Crm, here: _Here, clock: Clock) -> tuple[list[
         )
 
     def concerns() -> list[Finding]:
-        return [_of_concern(subject.name, one) for one in crm.concerns()]
+        return [_of_concern(subject.name, one) for one in crm.concerns(ours)]
 
     calls: list[tuple[str, Callable[[], list[Finding]]]] = [("its account", account)]
     calls += [(f"records of the type {one}", partial(records, one)) for one in subject.objects]
@@ -188,6 +191,15 @@ def _asked(subject: Subject, crm: Crm, here: _Here, clock: Clock) -> tuple[list[
         text = f"The token is valid; records can be read: {', '.join(readable)}."
         found.insert(0, ok(subject.name, text))
     return found, is_open
+
+
+def _ours(
+    database: Database, connection: str, object_type: str, record_ids: Collection[str]
+) -> set[str]:
+    """Those of these records whose owner we wrote."""
+    with database.read() as session:
+        rows = assignments.current_of_records(session, connection, object_type, record_ids)
+    return {record_id for record_id, row in rows.items() if row.write_back is WriteBack.DONE}
 
 
 def _of_account(subject: Subject, account_id: str | None) -> Iterator[Finding]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -101,6 +101,9 @@ class Changes:
     settled: Mapping[str, str] = field(default_factory=dict)
 
 
+Ours = Callable[[str, Collection[str]], Collection[str]]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Concern:
     """What an administrator should put right in the CRM or in the settings."""
@@ -150,8 +153,9 @@ class Crm(Protocol):
 
         ``records`` are up to ``read_batch`` living ones as they were read, by id; the answer is by
         the same ids. By links of the CRM or, where it has none, the same e-mail and web domain.
-        One call for each step. At most one each of a person and a company for a record, the person
-        first; nothing for a record that is linked to none. Idempotent; retried quickly.
+        One call for each step. Persons before companies, of each step the best first, since its
+        owner may be no user here; nothing for a record that is linked to none. Idempotent; retried
+        quickly.
         """
 
     def people(self, owner_ids: Collection[str] | None = None) -> Mapping[str, CrmUser]:
@@ -195,8 +199,11 @@ class Crm(Protocol):
         late, with a moment that was read past already. Idempotent; retried quickly.
         """
 
-    def concerns(self) -> Sequence[Concern]:
-        """What is wrong with the CRM's side, as far as a few calls can find out."""
+    def concerns(self, ours: Ours) -> Sequence[Concern]:
+        """What is wrong with the CRM's side, as far as a few calls can find out.
+
+        ``ours`` tells which of these records of a type have their owner from us.
+        """
 
     def account_id(self) -> str | None:
         """The account this connection belongs to, read once; None when events need no check."""

@@ -70,6 +70,7 @@ def hubspot(portal) -> dict[str, str]:
 
 @pytest.fixture
 def salesforce(org) -> dict[str, str]:
+    org.add_user("A", "a@sales.example", user_id="0055g000000AAAAAA4")
     return {
         "SALESFORCE_LOGIN_URL": org.url,
         "SALESFORCE_CLIENT_ID": "sandbox-client",
@@ -155,17 +156,22 @@ def test_every_connection_is_looked_at_though_one_fails(
     assert ("salesforce", "A key proves each webhook.") in told
 
 
-def test_salesforce_without_an_owner_that_counts_as_none_fails(tmp_path, database, salesforce):
+def test_recent_leads_of_one_person_fail_until_the_person_is_named(
+    tmp_path, database, salesforce, org
+):
     salesforce["LEADROTA_DEFAULT_POOL"] = "Sales"
+    dan = org.add_user("Dan Default", "dan@sales.example")
+    for number in range(3):
+        org.create("Lead", {"LastName": f"L{number}", "OwnerId": dan})
 
     result = leadrota(tmp_path, "doctor", "--json", **salesforce)
 
     assert result.returncode == 1
     (finding,) = [one for one in findings(result) if one["level"] == "loses_leads"]
     assert finding["about"] == "salesforce"
-    assert "SALESFORCE_UNASSIGNED_OWNERS" in finding["what_to_do"]
+    assert f"put {dan} into SALESFORCE_UNASSIGNED_OWNERS" in finding["what_to_do"]
 
-    salesforce["SALESFORCE_UNASSIGNED_OWNERS"] = "0055g000000AAAAAA4"
+    salesforce["SALESFORCE_UNASSIGNED_OWNERS"] = dan
     assert leadrota(tmp_path, "doctor", **salesforce).returncode == 0
 
 

@@ -16,6 +16,7 @@ from connector.ports import (
     CrmRecord,
     CrmUser,
     Mark,
+    Ours,
     Outcome,
     OwnerWrite,
     Result,
@@ -173,7 +174,7 @@ class MemoryCrm:
             },
         )
 
-    def concerns(self) -> Sequence[Concern]:
+    def concerns(self, ours: Ours) -> Sequence[Concern]:
         return self.worries
 
     def close(self) -> None:

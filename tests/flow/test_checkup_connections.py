@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from datetime import timedelta
 
 import pytest
@@ -17,7 +17,7 @@ from connector.checkup import connections
 from connector.checkup.connections import Subject
 from connector.checkup.findings import Finding, Level
 from connector.errors import BadSettings
-from connector.ports import Crm
+from connector.ports import Concern, Crm, Ours
 from connector.store.tables import lanes
 from tests.flow.conftest import Team
 
@@ -64,7 +64,8 @@ def hubspot(team: Team, portal: HubSpotSandbox) -> Examine:
 
 @pytest.fixture
 def salesforce(team: Team, org: SalesforceSandbox) -> Examine:
-    team.put_user("A", owners={"salesforce": "0055g000000AAAAAA4"})
+    owner = org.add_user("A", "a@sales.example")
+    team.put_user("A", owners={"salesforce": owner})
 
     def examine(**changes: str) -> list[Finding]:
         env = {
@@ -359,9 +360,8 @@ def test_an_org_in_which_all_is_well(salesforce, org) -> None:
 
     found = salesforce()
 
-    (level, text), _ = bad(found)
-    assert level is Level.WARNING
-    assert text.startswith("No key is set")
+    assert [level for level, _ in bad(found)] == [Level.WARNING, Level.NOTE]
+    assert bad(found)[0][1].startswith("No key is set")
     assert texts(found, Level.OK) == [
         "The token is valid; records can be read: Lead.",
         "1 user of ours can own records there.",
@@ -389,4 +389,22 @@ def test_records_that_are_there_are_read_too(salesforce, org) -> None:
 
     salesforce()
 
-    assert sum("query" in call.path for call in org.calls) == 2
+    asked = [call.query for call in org.calls if "FROM+Lead" in call.query.replace("%20", "+")]
+    assert any("Id+IN" in one.replace("%20", "+") for one in asked)
+
+
+def test_a_crm_is_told_which_owners_are_from_us(team, monkeypatch) -> None:
+    team.pool("A")
+    team.crm.create("1", "2")
+    team.tell("1")
+    team.work()
+    asked: list[Collection[str]] = []
+
+    def concerns(ours: Ours) -> list[Concern]:
+        asked.append(ours("contacts", ["1", "2"]))
+        return []
+
+    monkeypatch.setattr(team.crm, "concerns", concerns)
+    subject = Subject(name="hubspot", objects=("contacts",), open=lambda: team.crm, proof="A key")
+    connections.examine(team.database, subject, clock=lambda: team.now)
+    assert asked == [{"1"}]

@@ -50,6 +50,28 @@ def test_the_owner_of_the_person_goes_before_that_of_the_company(team) -> None:
     assert (row.user_id, row.sticky_step) == ("B", PERSON)
 
 
+@pytest.mark.parametrize("before", ["h-stranger", "h-left", None])
+def test_of_several_persons_the_first_whom_a_user_owns_counts(team, before) -> None:
+    pool = team.pool("ABC")
+    team.put_user("left", owners={"hubspot": "h-left"}, active=False)
+    others = [linked(PERSON, before, name="Zoe")]
+    team.crm.links = {"1": [*others, linked(PERSON, "h-B", name="Kim"), linked(COMPANY, "h-C")]}
+    told(team, "1")
+    (row,) = team.history(pool)
+    assert (row.user_id, row.sticky_step) == ("B", PERSON)
+    assert outcome(row, PERSON) == "B owns the person Kim in the CRM"
+    assert team.differs(pool) is None
+
+
+def test_without_a_user_among_them_the_first_is_told(team) -> None:
+    pool = team.pool("AB")
+    team.crm.links = {"1": [linked(PERSON, "h-X", name="Zoe"), linked(PERSON, "h-Y", name="Kim")]}
+    told(team, "1")
+    (row,) = team.history(pool)
+    assert (row.user_id, row.reason) == ("A", Reason.ROTATION)
+    assert outcome(row, PERSON) == "owner h-X of the person Zoe in the CRM is no user here"
+
+
 def test_the_owner_of_the_company_need_not_be_a_member(team) -> None:
     pool = team.pool("AB")
     team.put_user("X")

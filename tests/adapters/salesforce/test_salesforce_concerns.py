@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 import pytest
@@ -10,7 +10,7 @@ import pytest
 from adapters.salesforce.org import SalesforceCrm
 from adapters.sandbox.salesforce import SalesforceSandbox
 from connector.errors import CrmAgain, CrmPaced, CrmUnreachable
-from connector.ports import Concern, OwnerWrite
+from connector.ports import Concern
 
 Connect = Callable[..., SalesforceCrm]
 
@@ -42,19 +42,14 @@ def leads(org: SalesforceSandbox, count: int, owner: str) -> list[str]:
     return [org.create("Lead", {"LastName": str(n), "OwnerId": owner}) for n in range(count)]
 
 
-def concerns(org: SalesforceSandbox, connect: Connect, **settings: object) -> list[Concern]:
-    return list(connect(org.url, **settings).concerns())
+def concerns(
+    org: SalesforceSandbox, connect: Connect, *, ours: Collection[str] = (), **settings: object
+) -> list[Concern]:
+    return list(connect(org.url, **settings).concerns(lambda *_: ours))
 
 
 def told(found: list[Concern]) -> list[tuple[bool, str]]:
     return [(one.loses_leads, one.text) for one in found]
-
-
-def describe(org: SalesforceSandbox, owner: bool = True, **said: object) -> None:
-    """Let the org say this of leads and of what we may do with their owner."""
-    fields = [{"name": "Id", "updateable": False}, {"name": "OwnerId", "updateable": owner}]
-    body = {"fields": fields} | said
-    org.faults.add("/sobjects/Lead/describe$", "GET", status=200, body=body, times=None)
 
 
 def test_recent_leads_that_one_active_person_owns_are_all_kept(
@@ -113,43 +108,44 @@ def test_a_person_who_owns_no_more_than_half_of_the_leads_is_no_concern(
 
 
 def test_owners_whom_we_set_ourselves_are_no_concern(
-    org: SalesforceSandbox, connect: Connect, clock: Any, queue: str, dan: str
+    org: SalesforceSandbox, connect: Connect, queue: str, dan: str
 ) -> None:
-    new = leads(org, 3, queue)
-    clock.go(60)
-    crm = connect(org.url)
-    crm.write_owners("Lead", [OwnerWrite(record_id=one, owner_id=dan) for one in new])
-    assert crm.concerns() == []
+    ours = leads(org, 9, dan)
+    assert concerns(org, connect, ours=ours) == []
+    leads(org, 1, queue)
+    assert concerns(org, connect, ours=ours) == []
 
 
-def test_leads_on_which_the_only_rep_works_are_no_concern(
-    org: SalesforceSandbox, connect: Connect, clock: Any, dan: str
+@pytest.mark.parametrize("who", ["dan", "eve", "integration user"])
+def test_it_does_not_matter_who_changed_them_since(
+    org: SalesforceSandbox, connect: Connect, clock: Any, dan: str, eve: str, who: str
 ) -> None:
+    by = {"dan": dan, "eve": eve}.get(who, org.integration_user)
     new = leads(org, 3, dan)
     clock.go(60)
     for lead in new:
-        org.set_owner(lead, dan)  # by hand, as any other change of theirs
-    assert concerns(org, connect) == []
-
-
-def test_leads_that_another_changed_came_with_their_owner(
-    org: SalesforceSandbox, connect: Connect, clock: Any, dan: str, eve: str
-) -> None:
-    new = leads(org, 3, dan)
-    clock.go(60)
-    for lead in new:
-        org.records.change(lead, {"City": "Berlin"}, by=eve)
+        org.records.change(lead, {"City": "Berlin"}, by=by)
     assert [one.loses_leads for one in concerns(org, connect)] == [True]
 
 
-def test_leads_that_their_owner_made_and_changed_are_kept(
-    org: SalesforceSandbox, connect: Connect, clock: Any, dan: str
+def test_few_leads_of_others_beside_many_of_one_person_are_a_warning(
+    org: SalesforceSandbox, connect: Connect, dan: str, eve: str
 ) -> None:
-    for lead in leads(org, 3, dan):
-        org.records.rows[lead].created_by = dan
-        clock.go(60)
-        org.records.change(lead, {"City": "Berlin"}, by=dan)
-    assert [one.loses_leads for one in concerns(org, connect)] == [True]
+    leads(org, 19, dan)
+    leads(org, 1, eve)
+    (found,) = concerns(org, connect)
+    assert not found.loses_leads
+    assert found.text.startswith("19 of the 20 newest Lead records")
+
+
+def test_owners_who_are_hidden_from_us_are_told(
+    org: SalesforceSandbox, connect: Connect, dan: str, eve: str
+) -> None:
+    rows = [{"Id": one, "OwnerId": owner, "Owner": None} for owner in (dan, eve) for one in "12"]
+    org.faults.add("/query", query="FROM Lead", status=200, body={"done": True, "records": rows})
+    ((loses_leads, text),) = told(concerns(org, connect))
+    assert not loses_leads
+    assert "hides the owners of 4 of the newest Lead records" in text
 
 
 def test_old_leads_do_not_count(
@@ -193,7 +189,9 @@ def test_an_object_type_that_cannot_be_read_hides_no_other(
     org: SalesforceSandbox, connect: Connect, dan: str
 ) -> None:
     leads(org, 3, dan)
-    found = concerns(org, connect, objects=("Hidden__c", "User", "Lead"))
+    org.hide("Case")
+    org.hide("Contact", "OwnerId")
+    found = concerns(org, connect, objects=("None__c", "User", "Case", "Contact", "Lead"))
     assert [one.text.split()[5] for one in found] == ["Lead"]
 
 
@@ -211,17 +209,14 @@ def test_whoever_is_named_and_is_no_active_user_is_told(
 
 
 @pytest.mark.parametrize(
-    ("said", "text"),
-    [
-        ({"updateable": False}, "may not change Lead records"),
-        ({"owner": False}, "may not change the owner of Lead records"),
-    ],
+    ("fields", "text"),
+    [((), "may not change Lead records"), (("OwnerId",), "may not change the owner of Lead")],
 )
 def test_owners_that_we_may_not_change_lose_leads(
-    org: SalesforceSandbox, connect: Connect, queue: str, said: dict[str, Any], text: str
+    org: SalesforceSandbox, connect: Connect, queue: str, fields: tuple[str, ...], text: str
 ) -> None:
     leads(org, 1, queue)
-    describe(org, **said)
+    org.make_read_only("Lead", *fields)
     ((loses_leads, found),) = told(concerns(org, connect))
     assert loses_leads
     assert text in found

@@ -60,12 +60,13 @@ def contact(org: SalesforceSandbox, **fields: object) -> str:
 def linked(
     org: SalesforceSandbox, crm: SalesforceCrm, record_id: str, object_type: str = "Lead"
 ) -> Linked:
-    """What one record is linked to. The calls made for it are left in ``org.calls``."""
+    """What comes first of each step for one record. Its calls are left in ``org.calls``."""
     found = crm.read_records(object_type, [record_id])
     org.forget_calls()
     related = crm.related(object_type, found).get(record_id, ())
-    assert [one.step for one in related] == sorted({one.step for one in related}, reverse=True)
-    return {one.step: one for one in related}
+    steps = [one.step for one in related]
+    assert steps == sorted(steps, reverse=True)  # persons before companies
+    return {one.step: one for one in reversed(related)}
 
 
 # The person.
@@ -85,6 +86,18 @@ def test_the_person_is_the_open_lead_with_the_same_e_mail(
         owner_id=ann,
         owner_stays=True,
     )
+
+
+def test_each_owner_of_the_same_person_is_told_once_leads_before_contacts(
+    org: SalesforceSandbox, crm: SalesforceCrm, ann: str, bob: str
+) -> None:
+    contact = org.create(
+        "Contact", {"LastName": "Kim", "Email": "kim@acme.example", "OwnerId": bob}
+    )
+    known = [lead(org, Email="kim@acme.example", OwnerId=ann) for _ in range(2)]
+    new = lead(org, Email="kim@acme.example")
+    related = crm.related("Lead", crm.read_records("Lead", [new]))[new]
+    assert [one.id for one in related if one.step is PERSON] == [min(known), contact]
 
 
 def test_a_lead_is_not_its_own_person(org: SalesforceSandbox, crm: SalesforceCrm) -> None:

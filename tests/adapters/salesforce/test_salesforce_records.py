@@ -378,3 +378,13 @@ def test_an_id_that_is_none_of_the_type_is_no_place_to_go_on(
     with pytest.raises(CrmNever):
         crm.unowned("Lead", datetime(2026, 11, 30, tzinfo=UTC), after=after)
     assert queries(org) == []
+
+
+def test_a_record_whose_owner_is_hidden_from_us_stays_with_its_owner(
+    org: SalesforceSandbox, crm: SalesforceCrm
+) -> None:
+    lead = org.create("Lead", {"OwnerId": org.add_user("Ann", "ann@example.com")})
+    row = {"Id": lead, "OwnerId": org.owner_of(lead), "Owner": None}
+    org.faults.add("/query", status=200, body={"done": True, "records": [row]})
+    found = crm.read_records("Lead", [lead])[lead]
+    assert (found.owner_id, found.owner_stays) == (org.owner_of(lead), True)

@@ -37,12 +37,6 @@ def away(org: SalesforceSandbox, user: str, start: object, end: object, **more: 
     org.create("OutOfOffice", fields | more)
 
 
-def online(org: SalesforceSandbox, user: str, *, is_away: bool = False, now: bool = True) -> None:
-    """Let a user be online in Omni-Channel."""
-    fields = {"UserId": user, "IsAway": is_away, "IsCurrentState": now}
-    org.create("UserServicePresence", fields)
-
-
 def told(crm: SalesforceCrm, user: str) -> Availability:
     availability = crm.people([user])[user].availability
     assert availability is not None
@@ -157,7 +151,7 @@ def test_moments_within_a_day_are_taken_at_their_word(
     assert spans(crm, ann) == [(utc(2026, 12, 1, 13, 30), utc(2026, 12, 2, 8))]
 
 
-def test_past_and_switched_off_times_are_left_out_and_others_told_by_start(
+def test_times_that_are_switched_off_are_left_out_and_others_told_by_start(
     org: SalesforceSandbox, crm: SalesforceCrm, ann: str
 ) -> None:
     away(org, ann, "2026-12-24", "2026-12-26")  # to come
@@ -167,6 +161,7 @@ def test_past_and_switched_off_times_are_left_out_and_others_told_by_start(
     away(org, ann, "2026-11-01", "2026-11-02")  # past
     away(org, ann, "2026-11-30", "2026-11-30", IsEnabled=False)
     assert spans(crm, ann) == [
+        (utc(2026, 11, 1), utc(2026, 11, 3)),
         (utc(2026, 11, 27), utc(2026, 12, 3)),
         (utc(2026, 12, 1), utc(2026, 12, 26)),
         (utc(2026, 12, 24), utc(2026, 12, 27)),
@@ -223,19 +218,21 @@ def test_a_problem_that_is_put_right_is_none(
 def test_whoever_is_not_online_in_omni_channel_is_away(
     org: SalesforceSandbox, connect: Connect, ann: str
 ) -> None:
+    org.features = ["omni_channel"]
     crm = connect(org.url, omni_channel=True)
     bob, cas, dee = (org.add_user(name, f"{name}@example.com") for name in ("Bob", "Cas", "Dee"))
-    online(org, ann)
-    online(org, ann, is_away=True, now=False)
-    online(org, bob, is_away=True)
-    online(org, cas, now=False)
+    org.set_presence(ann, is_away=True)
+    org.set_presence(ann)
+    org.set_presence(bob, is_away=True)
+    org.set_presence(cas)
+    org.end_presence(cas)
     people = crm.people([ann, bob, cas, dee])
-    assert {one for one in people if people[one].availability.status is Presence.AWAY} == {  # type: ignore[union-attr]
-        bob,
-        cas,
-        dee,
-    }
+    statuses = [people[one].availability.status for one in (ann, bob, cas, dee)]  # type: ignore[union-attr]
+    assert statuses == [Presence.AVAILABLE, Presence.AWAY, Presence.AWAY, Presence.AWAY]
     assert asked(org) == ["User", "OutOfOffice", "UserServicePresence"]
+    everybody = crm.people()
+    assert everybody[ann].availability == Availability(time_zone="UTC")
+    assert everybody[bob].availability == Availability(time_zone="UTC", status=Presence.AWAY)
 
 
 def test_presence_is_not_asked_for_unless_it_is_wanted(
@@ -250,8 +247,9 @@ def test_presence_is_not_asked_for_unless_it_is_wanted(
 def test_what_an_org_hides_makes_nobody_away_and_is_told(
     org: SalesforceSandbox, connect: Connect, ann: str, after: int, hidden: str, code: str
 ) -> None:
+    org.features = ["omni_channel"]
     crm = connect(org.url, omni_channel=True)
-    online(org, ann)
+    org.set_presence(ann)
     org.faults.add("/query", status=400, body=refusal(code), after=after)
     assert told(crm, ann) == Availability(time_zone="UTC")
     assert crm.availability_problem is not None
@@ -262,30 +260,41 @@ def test_an_org_without_omni_channel_has_nobody_away(
     org: SalesforceSandbox, connect: Connect, ann: str
 ) -> None:
     crm = connect(org.url, omni_channel=True)
-    org.records.fields.pop("UserServicePresence")
     assert told(crm, ann).status is Presence.AVAILABLE
     assert "UserServicePresence, INVALID_TYPE" in (crm.availability_problem or "")
 
 
-def test_fields_of_users_that_an_org_hides_cost_nothing_but_themselves(
-    org: SalesforceSandbox, crm: SalesforceCrm, ann: str
+@pytest.mark.parametrize("field", ["IsEnabled", "StartDate"])
+def test_a_hidden_field_of_the_times_costs_them_alone(
+    org: SalesforceSandbox, crm: SalesforceCrm, ann: str, field: str
 ) -> None:
-    org.records.fields["User"].remove("Email")
+    away(org, ann, "2026-12-01", "2026-12-01")
+    org.hide("OutOfOffice", field)
+    assert told(crm, ann) == Availability(time_zone="UTC")
+    assert "(OutOfOffice, INVALID_FIELD)" in (crm.availability_problem or "")
+
+
+@pytest.mark.parametrize("field", ["Email", "TimeZoneSidKey"])
+def test_fields_of_users_that_an_org_hides_cost_nothing_but_themselves(
+    org: SalesforceSandbox, crm: SalesforceCrm, ann: str, field: str
+) -> None:
+    away(org, ann, "2026-12-01", "2026-12-01")
+    org.hide("User", field)
     person = crm.people([ann])[ann]
     assert (person.name, person.email, person.active) == ("Ann", None, True)
+    assert len(told(crm, ann).absences) == 1
     assert "hides" in (crm.availability_problem or "")
 
 
 def test_users_that_cannot_be_read_are_an_error_and_never_an_empty_directory(
     org: SalesforceSandbox, crm: SalesforceCrm, ann: str
 ) -> None:
-    org.faults.add("/query", status=400, body=refusal("INVALID_TYPE"))
-    with pytest.raises(CrmForbidden):
-        crm.people([ann])
     org.faults.add("/query", preset="server_unavailable", times=2)
     with pytest.raises(CrmAgain):
         crm.people([ann])
-    assert list(crm.people([ann])) == [ann]
+    org.hide("User")
+    with pytest.raises(CrmForbidden):
+        crm.people([ann])
 
 
 @pytest.mark.parametrize(
