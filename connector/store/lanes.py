@@ -36,18 +36,16 @@ CALLBACKS = 20  # at most in one claim: each is a call of its own
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """A lane taken for one batch: exactly one of the lists is filled, or none and ``directory``
-    says that the CRM's users are to be read, or ``poll`` which object type's changes.
-    """
+    """A lane taken for one batch: of its five kinds of work exactly one is there to do."""
 
     connection: str
     fence: int  # grows with each claim; what an older holder reports is refused
-    inbox: list[InboxItem]
-    outbox: list[OutboxItem]
     probes: int  # probes in a row that failed before this claim
+    inbox: list[InboxItem] = field(default_factory=list)
+    outbox: list[OutboxItem] = field(default_factory=list)
     callbacks: list[Callback] = field(default_factory=list)
-    directory: bool = False
-    poll: str = ""
+    directory: bool = False  # the CRM's users are to be read
+    poll: str = ""  # the object type whose changes are to be asked for
 
 
 def ensure(session: Session, names: Iterable[str]) -> None:
@@ -95,19 +93,8 @@ def claim(
     ).one_or_none()
     if lane is None:
         return None
-    poll = ""
-    if polls and not lane.directory:
-        poll = marks.due(session, lane.connection, polls, now)
-    # What changed takes every other turn, so that neither keeps the rest waiting for long.
-    is_its_turn = lane.directory or (poll and lane.fence % 2 == 1)
-    events, writes, told = (
-        ([], [], [])
-        if is_its_turn
-        else _work(session, lane, now, limits[lane.connection], fill_seconds)
-    )
-    if events or writes or told:
-        poll = ""
-    elif not (lane.directory or poll):
+    work = _work(session, lane, now, limits[lane.connection], polls, fill_seconds)
+    if not any(work.values()):
         return None
     lease_until = now + timedelta(seconds=lease_seconds)
     session.execute(
@@ -124,12 +111,8 @@ def claim(
     return Claim(
         connection=lane.connection,
         fence=lane.fence + 1,
-        inbox=events,
-        outbox=writes,
         probes=lane.probes,
-        directory=lane.directory,
-        callbacks=told,
-        poll=poll,
+        **work,
     )
 
 
@@ -208,17 +191,30 @@ def _directory_is_due(directories: Collection[str], now: datetime) -> ColumnElem
 
 
 def _work(
-    session: Session, lane: Row[Any], now: datetime, limits: tuple[int, int], fill_seconds: float
-) -> tuple[list[InboxItem], list[OutboxItem], list[Callback]]:
-    """The events, writes or callbacks that are claimed of a lane: one list is filled at most."""
+    session: Session,
+    lane: Row[Any],
+    now: datetime,
+    limits: tuple[int, int],
+    polls: marks.Polls,
+    fill_seconds: float,
+) -> dict[str, Any]:
+    """What is claimed of a lane, as ``Claim`` names it: one kind of work at most."""
+    if lane.directory:
+        return {"directory": True}
+    # What changed takes every other turn, so that neither keeps the rest waiting for long.
+    poll = marks.due(session, lane.connection, polls, now) if polls else ""
+    if poll and lane.fence % 2 == 1:
+        return {"poll": poll}
     # Each fourth time before all else, so that no crowd of leads keeps workflows waiting.
     comes_first = lane.fence % 4 == 0
     if comes_first and (told := callbacks.due(session, lane.connection, now, CALLBACKS)):
-        return [], [], told
+        return {"callbacks": told}
     events, writes = _batch(session, lane.connection, now, limits, fill_seconds)
-    if events or writes or comes_first:
-        return events, writes, []
-    return [], [], callbacks.due(session, lane.connection, now, CALLBACKS)
+    if events or writes:
+        return {"inbox": events, "outbox": writes}
+    if not comes_first and (told := callbacks.due(session, lane.connection, now, CALLBACKS)):
+        return {"callbacks": told}
+    return {"poll": poll}
 
 
 def _batch(
