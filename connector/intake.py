@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
-from connector import dispatch, kinship, recording, routing, verdicts
+from connector import dispatch, kinship, rewriting, routing, verdicts
 from connector.model import Assignment, WriteBack
 from connector.ports import Crm
 from connector.reading import read_each
@@ -117,7 +117,7 @@ def _record(
     for row, why in plan.closed:
         verdicts.close(session, row, why, now=now)
     _pass_on(session, plan.inherited, now)
-    recording.write_again(session, plan.rewrite, now=now)
+    rewriting.write_again(session, plan.rewrite, now=now)
     inbox.add(session, connection, plan.successors, now)
     inbox.finish(session, plan.taken_in, now)
     for reason, ids in plan.ignored.items():

@@ -7,7 +7,7 @@ one after the other and written at once.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import NamedTuple
@@ -242,14 +242,17 @@ def _round(
     return Round(session=session, now=now, boards=boards, _slots=times, _read=dict(boards))
 
 
-def write_again(session: Session, rows: Sequence[Assignment], *, now: datetime) -> None:
-    """Queue the owner writes of assignments that the CRM lost: same user, no turn."""
-    assignments.set_write_back(session, [row.id for row in rows], WriteBack.PENDING)
-    want_owners(session, [replace(row, write_back=WriteBack.PENDING) for row in rows], now)
+def want_owners(
+    session: Session,
+    rows: Sequence[Assignment],
+    now: datetime,
+    *,
+    rewritten: Collection[str] = (),
+) -> None:
+    """Queue the owner writes of the rows; a row without one takes back what was queued before.
 
-
-def want_owners(session: Session, rows: Sequence[Assignment], now: datetime) -> None:
-    """Queue the owner writes of the rows; a row without one takes back what was queued before."""
+    ``rewritten`` are the ids of those that the CRM lost.
+    """
     silent = [row for row in rows if row.write_back is not WriteBack.PENDING]
     outbox.withdraw(session, [row.record for row in silent if row.record], now)
     wanted = [
@@ -260,6 +263,7 @@ def want_owners(session: Session, rows: Sequence[Assignment], now: datetime) -> 
             owner_id=row.owner_id,
             replaces=lead_of(row).replaces,
             assignment_id=row.id,
+            rewritten=row.id in rewritten,
         )
         for row in rows
         if row.record and row.owner_id and row.write_back is WriteBack.PENDING

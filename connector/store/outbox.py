@@ -30,6 +30,7 @@ class WantedOwner:
     owner_id: str
     assignment_id: str
     replaces: tuple[str, ...] = ()  # the owner ids of ours that may be written over
+    rewritten: bool = False  # it was written before, and the CRM lost it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +51,7 @@ class OutboxItem:
     due_at: datetime
     last_error: str | None
     crm_message: str | None
+    rewritten: bool
     created_at: datetime
     finished_at: datetime | None
 
@@ -71,6 +73,7 @@ def add(session: Session, wanted: Sequence[WantedOwner], now: datetime) -> None:
             "owner_id": newest[key].owner_id,
             "assignment_id": newest[key].assignment_id,
             "replaces": list(newest[key].replaces) or None,
+            "rewritten": newest[key].rewritten,
             "status": "ready",
             "due_at": now,
             "created_at": now,
@@ -85,6 +88,7 @@ def add(session: Session, wanted: Sequence[WantedOwner], now: datetime) -> None:
                 "owner_id": fresh.excluded.owner_id,
                 "assignment_id": fresh.excluded.assignment_id,
                 "replaces": fresh.excluded.replaces,
+                "rewritten": fresh.excluded.rewritten,
                 "version": outbox.c.version + 1,
                 "status": "ready",
                 "attempts": 0,
@@ -195,12 +199,13 @@ def of_records(
     return found
 
 
-def of_assignment(session: Session, assignment_id: str) -> OutboxItem | None:
-    """Read the owner write of an assignment, unless a newer one replaced it."""
-    row = session.execute(
-        select(outbox).where(outbox.c.assignment_id == assignment_id)
-    ).one_or_none()
-    return _item(row) if row else None
+def of_assignments(session: Session, assignment_ids: Iterable[str]) -> dict[str, OutboxItem]:
+    """Read the owner write of each assignment, by its id, unless a newer one replaced it."""
+    found: dict[str, OutboxItem] = {}
+    for chunk in chunks(sorted(set(assignment_ids))):
+        rows = session.execute(select(outbox).where(outbox.c.assignment_id.in_(chunk)))
+        found |= {row.assignment_id: _item(row) for row in rows}
+    return found
 
 
 def peek(session: Session, connection: str, now: datetime, limit: int) -> list[OutboxItem]:

@@ -101,7 +101,7 @@ def test_a_write_that_can_never_work_is_a_dead_letter_with_the_crms_words(team) 
     (row,) = team.history(pool)
     assert row.write_back is WriteBack.DEAD
     with team.database.read() as session:
-        item = outbox.of_assignment(session, row.id)
+        item = outbox.of_assignments(session, [row.id])[row.id]
     assert (item.last_error, item.crm_message) == ("VALIDATION", "Region must be filled in")
 
 
@@ -138,7 +138,8 @@ def test_a_pause_in_the_middle_of_a_batch_counts_for_nobody(team) -> None:
     team.work()
     assert [row.write_back for row in team.history(pool)] == [WriteBack.DONE]
     with team.database.read() as session:
-        assert outbox.of_assignment(session, team.history(pool)[0].id).failing_since is None
+        (item,) = outbox.of_assignments(session, [team.history(pool)[0].id]).values()
+        assert item.failing_since is None
 
 
 def test_a_connection_that_does_not_work_is_probed_at_growing_gaps_and_never_given_up(team) -> None:

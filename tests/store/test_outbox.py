@@ -54,8 +54,8 @@ def test_a_wanted_owner_is_due_at_once(database: Database) -> None:
         (item,) = due(session)
         assert (item.record_id, item.owner_id, item.version) == ("1", "5501", 1)
         assert (item.attempts, item.status, item.due_at) == (1, "ready", NOW)
-        assert outbox.of_assignment(session, assignment_id) == item
-        assert outbox.of_assignment(session, "other") is None
+        found = outbox.of_assignments(session, [assignment_id, "other"])
+        assert found == {assignment_id: item}
 
 
 def test_a_newer_wish_replaces_the_older_one(database: Database) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import (
     JSON,
+    Boolean,
     CheckConstraint,
     Column,
     ForeignKey,
@@ -11,6 +12,7 @@ from sqlalchemy import (
     PrimaryKeyConstraint,
     Table,
     UniqueConstraint,
+    false,
     text,
 )
 
@@ -66,6 +68,7 @@ outbox = Table(
     Column("due_at", Moment, nullable=False),
     Column("last_error", Words),
     Column("crm_message", Words),
+    Column("rewritten", Boolean, nullable=False, server_default=false()),  # the CRM lost it once
     Column("created_at", Moment, nullable=False),
     Column("finished_at", Moment),
     UniqueConstraint("connection", "object_type", "record_id"),

@@ -28,7 +28,7 @@ def show_assignment(path: schemas.AssignmentPath) -> Response:
             raise NotFound(
                 f"There is no assignment {path.assignment_id!r}.", code="assignment_not_found"
             )
-        write = outbox.of_assignment(session, found.id)
+        write = outbox.of_assignments(session, [found.id]).get(found.id)
         people = users.find(session, found.order)
         later = _later(session, found)
     names = {user_id: person.name for user_id, person in people.items()}

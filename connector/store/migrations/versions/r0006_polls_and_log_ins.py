@@ -1,4 +1,4 @@
-"""Polling what changed in a CRM, and log-ins in vain counted by all processes together."""
+"""Polling what changed in a CRM; log-ins in vain and lost owner writes are counted."""
 
 from __future__ import annotations
 
@@ -28,6 +28,9 @@ def upgrade() -> None:
         sa.Column("due_at", moment, nullable=False),
         sa.PrimaryKeyConstraint("connection", "object_type", name=op.f("pk_poll_marks")),
     )
+    op.add_column(
+        "outbox", sa.Column("rewritten", sa.Boolean(), server_default=sa.false(), nullable=False)
+    )
     with op.batch_alter_table("crm_tokens") as tokens:
         tokens.drop_constraint(op.f("ck_crm_tokens_access_is_whole"), type_="check")
         tokens.create_check_constraint(op.f("ck_crm_tokens_end_has_a_token"), AN_END_IS_OF_ONE)
@@ -50,4 +53,6 @@ def downgrade() -> None:
             tokens.drop_column(column)
         tokens.drop_constraint(op.f("ck_crm_tokens_end_has_a_token"), type_="check")
         tokens.create_check_constraint(op.f("ck_crm_tokens_access_is_whole"), BOTH_OR_NEITHER)
+    with op.batch_alter_table("outbox", table_kwargs={"sqlite_autoincrement": True}) as outbox:
+        outbox.drop_column("rewritten")
     op.drop_table("poll_marks")
