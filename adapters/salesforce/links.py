@@ -57,7 +57,7 @@ class Links:
         """
         told = {record_id: clues.of(object_type, one) for record_id, one in found.items()}
         failures: dict[str, CrmError | None] = {}  # of the look-ups that are needed
-        ask = partial(self._ask, call, failures)
+        ask = partial(self._ask, call, failures, {one.own_id for one in told.values()})
         persons, companies = _linked(ask, told)
         _check(failures)
         return {
@@ -75,6 +75,7 @@ class Links:
         self,
         call: Call,
         failures: dict[str, CrmError | None],
+        asking: Collection[str | None],
         lookup: Lookup,
         terms: Iterable[Term],
     ) -> Pile:
@@ -86,7 +87,8 @@ class Links:
         if failures[lookup.what]:
             return Pile()
         try:
-            return Pile(lookups.ask(call, lookup, wanted, self._unassigned | {call.user_id}))
+            nobody = self._unassigned | {call.user_id}
+            return Pile(lookups.ask(call, lookup, wanted, unassigned=nobody, asking=asking))
         except CrmAgain as slow:
             if lookup is not lookups.WEBSITES or slow.code not in _SLOW:
                 raise

@@ -54,9 +54,17 @@ class Found:
 
 
 def ask(
-    call: Call, lookup: Lookup, terms: Sequence[soql.Term], unassigned: Collection[str | None]
+    call: Call,
+    lookup: Lookup,
+    terms: Sequence[soql.Term],
+    *,
+    unassigned: Collection[str | None],
+    asking: Collection[str | None],
 ) -> list[Found]:
-    """Look up all that any of the terms holds for, in one call if it fits into one address."""
+    """Look up all that any of the terms holds for, in one call if it fits into one address.
+
+    ``asking`` are the records for which it is done; none of them is an answer to its own question.
+    """
     names = ",".join(("Id", "OwnerId", "Owner.IsActive", "LastModifiedDate", *lookup.fields))
     start = f"SELECT {names} FROM {lookup.object_type} WHERE {lookup.condition}"  # noqa: S608
     end = f" ORDER BY LastModifiedDate DESC LIMIT {MOST_ROWS}"
@@ -64,7 +72,8 @@ def ask(
     for group in soql.groups(terms, around=start + end):
         found = call.query(start + soql.any_of(group) + end)
         rows += found
-        if len(found) >= MOST_ROWS and (hidden := list(_unanswered(group, found))):
+        others = [row for row in found if ids.full_id(str(row.get("Id"))) not in asking]
+        if len(found) >= MOST_ROWS and (hidden := list(_unanswered(group, others))):
             rows += call.query(start + soql.any_of(hidden) + end)
     read = (_found(lookup.object_type, row, unassigned) for row in rows)
     return list({one.id: one for one in read if one}.values())
